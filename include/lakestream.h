@@ -1,0 +1,448 @@
+/*
+ * Lakestream: ordered, complete, replayable global batches for training runs,
+ * kept in an object store and nothing else.
+ *
+ * This header is the manual. It goes from what everybody needs to what few do:
+ *
+ *     1. Status and messages
+ *     2. Options
+ *     3. Streams
+ *     4. Producers
+ *     5. Consumers and batches
+ *     6. Looking at a stream: info, log, verify
+ *     7. Objects: the store itself, without streams
+ *     8. Logging
+ *
+ * Rules that hold for every function below, and are not repeated there:
+ *
+ *   Status     A function that can fail returns enum lks_status. Out-parameters
+ *              (named out_*) are written only when it returns LKS_OK.
+ *   Messages   `error` may be NULL. Otherwise it is filled when the status is
+ *              not LKS_OK. The text is for people: branch on the status.
+ *   Borrowing  Pointers passed in are read during the call and not kept, but
+ *              for the slices of lks_producer_append().
+ *   Owning     *_open pairs with *_close, *_new with *_free. The second of each
+ *              pair accepts NULL. Texts handed out as `char **` are released
+ *              with lks_text_free().
+ *   Threads    A stream and a store may be used from any thread. A producer or
+ *              a consumer belongs to one thread at a time, but for *_cancel.
+ *   Forking    A handle must not be used in a child after fork(): the calls
+ *              return LKS_INVALID there and touch nothing.
+ *   Units      `size` is bytes, `count` is a number of things, `*_ms` is
+ *              milliseconds. Ranks, slices, steps and seqs count from zero.
+ */
+#ifndef LAKESTREAM_H
+#define LAKESTREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define LKS_API __attribute__((visibility("default")))
+#else
+#define LKS_API
+#endif
+
+#define LKS_VERSION_MAJOR 0
+#define LKS_VERSION_MINOR 1
+#define LKS_VERSION_PATCH 0
+
+/* Limits. Each is checked where the value enters the library. */
+#define LKS_SLICE_COUNT_MAX 65536u            /* dp * cp of a mesh */
+#define LKS_SLICE_SIZE_MAX (1024u << 20)      /* one slice, 1 GiB */
+#define LKS_OFFSET_SIZE_MAX 256u              /* a producer's offset */
+#define LKS_META_SIZE_MAX (64u << 10)         /* metadata of one TGB */
+#define LKS_PRODUCER_ID_SIZE_MAX 64u          /* [A-Za-z0-9._-], no '.' first */
+#define LKS_ERROR_SIZE 512u                   /* a message, with its NUL */
+#define LKS_STATE_SIZE_MAX 256u               /* a consumer's state */
+
+/* ------------------------------------------------ 1. status and messages -- */
+
+/*
+ * A status is an instruction to the caller. The values are pinned.
+ */
+enum lks_status {
+    LKS_OK = 0,
+    LKS_ENDED = 1,       /* the stream has ended: stop, all is well */
+    LKS_TIMEOUT = 2,     /* nothing came in time: call again later */
+    LKS_FENCED = 3,      /* somebody else took over this id: stop for good */
+    LKS_NOT_FOUND = 4,   /* no such stream, step or object */
+    LKS_EXISTS = 5,      /* it is there already, and was not touched */
+    LKS_RECLAIMED = 6,   /* the step was deleted: start at the first live one */
+    LKS_UNAVAILABLE = 7, /* the store did not serve us, retries included */
+    LKS_CORRUPT = 8,     /* stored bytes are not what was written: look at it */
+    LKS_UNSUPPORTED = 9, /* a newer format, or a store that lacks a promise */
+    LKS_DENIED = 10,     /* the store refuses our credentials */
+    LKS_INVALID = 11,    /* an argument, option or mesh is wrong */
+    LKS_NO_MEMORY = 12,  /* an allocation failed; nothing has changed */
+    LKS_CANCELLED = 13,  /* lks_producer_cancel() or lks_consumer_cancel() */
+};
+
+struct lks_error {
+    enum lks_status status;
+    char message[LKS_ERROR_SIZE];
+};
+
+/* "fenced", "not found", ...: a static string, for any value. */
+LKS_API const char *lks_status_name(enum lks_status status);
+
+/* The library's version, "0.1.0": a static string. */
+LKS_API const char *lks_version(void);
+
+/* Releases a text that the library handed out. */
+LKS_API void lks_text_free(char *text);
+
+/* ----------------------------------------------------------- 2. options -- */
+
+/*
+ * Options are set by name, as text, from one table with type, range, default
+ * and explanation. What is not set comes from the environment variable
+ * LAKESTREAM_<NAME IN CAPITALS>, and then from the table. Sizes take the
+ * suffixes KiB, MiB, GiB.
+ */
+struct lks_options;
+
+LKS_API enum lks_status lks_options_new(struct lks_options **out_options,
+                                        struct lks_error *error);
+LKS_API void lks_options_free(struct lks_options *options);
+
+/* LKS_INVALID names the option and what it may be. */
+LKS_API enum lks_status lks_options_set(struct lks_options *options,
+                                        const char *name,
+                                        const char *value,
+                                        struct lks_error *error);
+
+/*
+ * The table itself, for help texts and bindings: row `index`, as JSON with the
+ * keys name, type, min, max, default, text. LKS_NOT_FOUND past the last row.
+ */
+LKS_API enum lks_status lks_options_describe(size_t index,
+                                             char **out_json,
+                                             struct lks_error *error);
+
+/* ----------------------------------------------------------- 3. streams -- */
+
+struct lks_stream;
+
+/*
+ * Creates the stream at `url` for a mesh of dp x cp, having probed the store,
+ * and opens it. Read from `options`: producers, max_live_steps, max_live_bytes
+ * and what concerns the store. LKS_EXISTS if the prefix holds a stream, or
+ * held one once: a prefix is used once. LKS_UNSUPPORTED if the store does not
+ * keep the promises that the protocol needs, with the promise it broke.
+ */
+LKS_API enum lks_status lks_stream_create(const char *url,
+                                          uint32_t dp,
+                                          uint32_t cp,
+                                          const struct lks_options *options,
+                                          struct lks_stream **out_stream,
+                                          struct lks_error *error);
+
+/* Opens a stream. LKS_NOT_FOUND if the prefix holds none. */
+LKS_API enum lks_status lks_stream_open(const char *url,
+                                        const struct lks_options *options,
+                                        struct lks_stream **out_stream,
+                                        struct lks_error *error);
+
+/* Closes it. Its producers and consumers must be closed before. */
+LKS_API void lks_stream_close(struct lks_stream *stream);
+
+LKS_API uint32_t lks_stream_dp(const struct lks_stream *stream);
+LKS_API uint32_t lks_stream_cp(const struct lks_stream *stream);
+
+/* The stream's id, 32 hex digits, as long as the stream is open. */
+LKS_API const char *lks_stream_id(const struct lks_stream *stream);
+
+/* Ends the stream for good after what is committed. Idempotent. */
+LKS_API enum lks_status lks_stream_seal(struct lks_stream *stream,
+                                        struct lks_error *error);
+
+/* --------------------------------------------------------- 4. producers -- */
+
+/*
+ * A producer appends TGBs, each a complete global batch, and makes them visible
+ * in the order of its appends. Its id names its place in the stream for ever:
+ * a worker that is started again takes the id of the one it replaces, and so
+ * learns where that one had got to. Opening fences every earlier incarnation.
+ *
+ * Options: producer_bytes, uploads, codec, commit_gap_ms, flush_timeout_ms.
+ */
+struct lks_producer;
+
+struct lks_slice {
+    const void *data; /* may be NULL if size is 0 */
+    size_t size;
+};
+
+/* Called once when the library has no more need of the slices of an append. */
+typedef void lks_release_fn(void *release_arg);
+
+/*
+ * LKS_INVALID for an id that is none, or one too many for the stream.
+ */
+LKS_API enum lks_status lks_producer_open(struct lks_stream *stream,
+                                          const char *id,
+                                          const struct lks_options *options,
+                                          struct lks_producer **out_producer,
+                                          struct lks_error *error);
+
+/*
+ * Stops at once, in under a second: what was not committed is forgotten, and
+ * its seqs are used again by the next incarnation. Flush first to keep it.
+ */
+LKS_API void lks_producer_close(struct lks_producer *producer);
+
+/* Makes calls that wait in other threads, and all later ones, return
+ * LKS_CANCELLED. For signal-driven shutdown. Any thread. */
+LKS_API void lks_producer_cancel(struct lks_producer *producer);
+
+/* The seq that the next append gets: the number of appends so far. */
+LKS_API uint64_t lks_producer_next_seq(const struct lks_producer *producer);
+
+/*
+ * The offset that was committed with the last TGB when the producer was opened:
+ * where in its source the worker continues. *out_size is 0 and *out_data NULL
+ * when there is none. Valid until the producer is closed.
+ */
+LKS_API void lks_producer_offset(const struct lks_producer *producer,
+                                 const void **out_data,
+                                 size_t *out_size);
+
+/*
+ * Appends one TGB of `count` = dp * cp slices, by rank, without copying them.
+ *
+ * The slices' bytes are read until `release(release_arg)` is called, from any
+ * thread, possibly before this returns. With `release` NULL they must stay
+ * until a flush has returned LKS_OK or the producer is closed. If the call
+ * fails, nothing was kept, and `release` is not called.
+ *
+ * `offset` is the position in the producer's own source after this TGB, `meta`
+ * is for the readers; both are opaque, copied, and may be empty. Blocks while
+ * producer_bytes are in flight, or the stream is at its limit. An error of an
+ * earlier append's upload or commit is returned here, and by every later call.
+ * LKS_ENDED if the stream has ended.
+ */
+LKS_API enum lks_status lks_producer_append(struct lks_producer *producer,
+                                            const struct lks_slice *slices,
+                                            size_t count,
+                                            const void *offset,
+                                            size_t offset_size,
+                                            const void *meta,
+                                            size_t meta_size,
+                                            lks_release_fn *release,
+                                            void *release_arg,
+                                            struct lks_error *error);
+
+/* Returns when everything appended is committed: visible, and durable as the
+ * store is. LKS_TIMEOUT after flush_timeout_ms; it goes on behind. */
+LKS_API enum lks_status lks_producer_flush(struct lks_producer *producer,
+                                           struct lks_error *error);
+
+/* Flushes and marks the producer finished. Only closing may follow. The stream
+ * ends when the number of producers given at its creation are finished and none
+ * is unfinished. */
+LKS_API enum lks_status lks_producer_finish(struct lks_producer *producer,
+                                            struct lks_error *error);
+
+/*
+ * Counters since opening, as JSON: tgbs, bytes, commits, attempts, conflicts,
+ * append_to_visible_ms {p50, p95, max}, blocked_ms.
+ */
+LKS_API enum lks_status lks_producer_stats(struct lks_producer *producer,
+                                           char **out_json,
+                                           struct lks_error *error);
+
+/* --------------------------------------------- 5. consumers and batches -- */
+
+/*
+ * A consumer is one rank's cursor: it hands out its slices step by step, in the
+ * one order that all ranks see, and fetches ahead within prefetch_bytes.
+ *
+ * Rank r of a mesh dp x cp is d * cp + c. The consumer's mesh may differ from
+ * the stream's in dp: with dp/m ranks each reads m slices of every TGB; with
+ * k * dp ranks k consecutive TGBs, counted from the step opened at, make one
+ * training step. Anything else is LKS_INVALID.
+ *
+ * Options: prefetch_bytes, fetches, starve_timeout_ms, poll_ms.
+ */
+struct lks_consumer;
+struct lks_batch;
+
+/* dp and cp 0 mean the stream's own. LKS_STEP_FIRST is the first live step. */
+#define LKS_STEP_FIRST UINT64_MAX
+
+LKS_API enum lks_status lks_consumer_open(struct lks_stream *stream,
+                                          uint32_t rank,
+                                          uint32_t dp,
+                                          uint32_t cp,
+                                          uint64_t step,
+                                          const struct lks_options *options,
+                                          struct lks_consumer **out_consumer,
+                                          struct lks_error *error);
+
+/* Under a second, also with a dead store. Batches stay valid. */
+LKS_API void lks_consumer_close(struct lks_consumer *consumer);
+
+/* As lks_producer_cancel(). Any thread. */
+LKS_API void lks_consumer_cancel(struct lks_consumer *consumer);
+
+/*
+ * The next batch, to be released. LKS_ENDED after the last one; LKS_TIMEOUT
+ * after starve_timeout_ms, naming the step and the head it waited at;
+ * LKS_RECLAIMED with the first live step; LKS_CORRUPT rather than short or
+ * wrong data.
+ */
+LKS_API enum lks_status lks_consumer_next(struct lks_consumer *consumer,
+                                          struct lks_batch **out_batch,
+                                          struct lks_error *error);
+
+/* The next stream step to hand out, whatever was prefetched. */
+LKS_API uint64_t lks_consumer_step(const struct lks_consumer *consumer);
+
+/*
+ * The state as one line of JSON, {"version": 1, "stream": id, "step": n},
+ * independent of rank, mesh and prefetch. `size` is at least
+ * LKS_STATE_SIZE_MAX.
+ */
+LKS_API enum lks_status lks_consumer_state(const struct lks_consumer *consumer,
+                                           char *text,
+                                           size_t size,
+                                           struct lks_error *error);
+
+/* Continues at a state's step. LKS_INVALID for another stream's state. */
+LKS_API enum lks_status lks_consumer_restore(struct lks_consumer *consumer,
+                                             const char *state,
+                                             struct lks_error *error);
+
+/*
+ * Counters since opening, as JSON: steps, bytes, bytes_needed, bytes_fetched,
+ * polls, gets, lists, wait_ms, longest_wait_ms.
+ */
+LKS_API enum lks_status lks_consumer_stats(struct lks_consumer *consumer,
+                                           char **out_json,
+                                           struct lks_error *error);
+
+LKS_API void lks_batch_release(struct lks_batch *batch);
+LKS_API uint64_t lks_batch_step(const struct lks_batch *batch);
+LKS_API uint64_t lks_batch_next_step(const struct lks_batch *batch);
+LKS_API size_t lks_batch_slice_count(const struct lks_batch *batch);
+
+/* Slice `index` of this rank; its bytes live as long as the batch, and start
+ * at an address that is a multiple of 64. */
+LKS_API struct lks_slice lks_batch_slice(const struct lks_batch *batch,
+                                         size_t index);
+
+/* The metadata given at the append of the (first) TGB. Costs a read of the
+ * store when first asked for. */
+LKS_API enum lks_status lks_batch_meta(struct lks_batch *batch,
+                                       const void **out_data,
+                                       size_t *out_size,
+                                       struct lks_error *error);
+
+/* ---------------------------------------------- 6. looking at a stream -- */
+
+/*
+ * What the newest manifest says, as one JSON object: url, stream, format, dp,
+ * cp, version, next_step, first_live_step, ended (bool), ended_at (null or
+ * step), live_steps, live_bytes, total_bytes, limits, producers [{id, epoch,
+ * next_seq, finished, host, pid, offset (hex)}], groups, pins, manifest_bytes.
+ */
+LKS_API enum lks_status lks_stream_info(struct lks_stream *stream,
+                                        char **out_json,
+                                        struct lks_error *error);
+
+/* Gets one line of a report, without its end of line. Returning anything but
+ * LKS_OK stops the walk, which then returns that. */
+typedef enum lks_status lks_line_fn(const char *line, void *arg);
+
+/* One JSON object per step of [from, to), clamped to what is live: step,
+ * producer, epoch, seq, bytes, version. */
+LKS_API enum lks_status lks_stream_log(struct lks_stream *stream,
+                                       uint64_t from,
+                                       uint64_t to,
+                                       lks_line_fn *line,
+                                       void *arg,
+                                       struct lks_error *error);
+
+/*
+ * Checks everything that stored objects can show: the chain, the index blocks,
+ * each producer's seqs and offsets, and with `data` every byte of every live
+ * TGB. *out_json: {ok, steps, blocks, bytes, problems [text]}. A stream with
+ * problems is still LKS_OK; LKS_CORRUPT means that checking could not go on.
+ */
+LKS_API enum lks_status lks_stream_verify(struct lks_stream *stream,
+                                          int data,
+                                          char **out_json,
+                                          struct lks_error *error);
+
+/* One slice's bytes of a step, as appended: the easy way, without a consumer.
+ * Released with lks_batch_release(). */
+LKS_API enum lks_status lks_stream_get(struct lks_stream *stream,
+                                       uint64_t step,
+                                       uint32_t rank,
+                                       struct lks_batch **out_batch,
+                                       struct lks_error *error);
+
+/* ------------------------------------------------------------ 7. objects -- */
+
+/*
+ * The store under a stream, for probing it and for measuring against it: named
+ * objects under a URL, with the library's own client. Writes are not retried.
+ */
+struct lks_store;
+
+LKS_API enum lks_status lks_store_open(const char *url,
+                                       const struct lks_options *options,
+                                       struct lks_store **out_store,
+                                       struct lks_error *error);
+LKS_API void lks_store_close(struct lks_store *store);
+
+LKS_API enum lks_status lks_object_put(struct lks_store *store,
+                                       const char *key,
+                                       const void *data,
+                                       size_t size,
+                                       struct lks_error *error);
+
+/* Exactly `size` bytes from `offset`; a shorter object is LKS_CORRUPT. */
+LKS_API enum lks_status lks_object_get(struct lks_store *store,
+                                       const char *key,
+                                       uint64_t offset,
+                                       void *data,
+                                       size_t size,
+                                       struct lks_error *error);
+
+/* A missing object is no error. */
+LKS_API enum lks_status lks_object_remove(struct lks_store *store,
+                                          const char *key,
+                                          struct lks_error *error);
+
+/*
+ * Tries whether the store keeps the promises that the protocol needs, in keys
+ * of its own that it removes. A line per check: {check, ok, detail} as JSON.
+ * LKS_UNSUPPORTED if one failed, after all were tried.
+ */
+LKS_API enum lks_status lks_store_probe(struct lks_store *store,
+                                        lks_line_fn *line,
+                                        void *arg,
+                                        struct lks_error *error);
+
+/* ------------------------------------------------------------ 8. logging -- */
+
+/*
+ * The library prints nothing. It hands lines to one sink, process-wide, for the
+ * areas named in `areas` ("store,commit", "all", or NULL for the environment's
+ * LKS_TRACE). The sink may be called from any thread.
+ */
+typedef void lks_log_fn(const char *area, const char *line, void *arg);
+
+LKS_API void lks_log_set(lks_log_fn *log, void *arg, const char *areas);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* LAKESTREAM_H */

@@ -1,0 +1,73 @@
+/*
+ * The one table of options: name, type, range, default, explanation.
+ *
+ * Adding an option is one line in LKS_OPTION_TABLE. Flags of the CLI, keywords
+ * of Python, the environment's names and docs/options.md come from it.
+ */
+#ifndef LKS_BASE_OPTIONS_H
+#define LKS_BASE_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+enum lks_option_type {
+    LKS_OPTION_COUNT,   /* a whole number in [min, max] */
+    LKS_OPTION_SIZE,    /* the same in bytes; takes KiB, MiB, GiB */
+    LKS_OPTION_CHOICE,  /* one of the words in `choices`, "a|b|c" */
+    LKS_OPTION_TEXT,    /* anything of up to `max` bytes */
+};
+
+/* id, name, type, min, max, default, choices, text. The CLI's flags have a dash
+ * for each underscore. Where 0 means "no limit", the text says so. */
+#define LKS_OPTION_TABLE(X)                                                    \
+    X(PRODUCERS, "producers", COUNT, 1, 4096, "1", NULL,                       \
+      "finished producers that end the stream")                                \
+    X(MAX_LIVE_STEPS, "max_live_steps", COUNT, 0, 1000000000000, "0", NULL,    \
+      "producers wait while so many steps are live; 0: no limit")              \
+    X(MAX_LIVE_BYTES, "max_live_bytes", SIZE, 0, 1125899906842624, "0", NULL,  \
+      "producers wait while so many bytes are live; 0: no limit")              \
+    X(DURABILITY, "durability", CHOICE, 0, 0, "full", "full|none",             \
+      "file stores: full syncs each object and its folder, none does not")     \
+    X(PRODUCER_BYTES, "producer_bytes", SIZE, 65536, 1099511627776, "1GiB",    \
+      NULL, "bytes of TGBs a producer may hold until they are uploaded")       \
+    X(UPLOADS, "uploads", COUNT, 1, 64, "4", NULL,                             \
+      "uploads of a producer at the same time")                                \
+    X(CODEC, "codec", CHOICE, 0, 0, "none", "none|lz4|zstd",                   \
+      "compression of slices")                                                 \
+    X(CODEC_LEVEL, "codec_level", COUNT, 1, 19, "3", NULL,                     \
+      "effort of zstd")                                                        \
+    X(COMMIT_GAP_MS, "commit_gap_ms", COUNT, 0, 600000, "50", NULL,            \
+      "mean pause between two commits of a producer")                          \
+    X(FLUSH_TIMEOUT_MS, "flush_timeout_ms", COUNT, 1, 86400000, "300000",      \
+      NULL, "how long open, flush and finish wait for their commit")           \
+    X(PREFETCH_BYTES, "prefetch_bytes", SIZE, 65536, 1099511627776, "256MiB",  \
+      NULL, "bytes a consumer may hold before they are handed out")            \
+    X(FETCHES, "fetches", COUNT, 1, 64, "4", NULL,                             \
+      "reads of a consumer at the same time")                                  \
+    X(STARVE_TIMEOUT_MS, "starve_timeout_ms", COUNT, 1, 86400000, "300000",    \
+      NULL, "how long a consumer waits for its next step")                     \
+    X(POLL_MS, "poll_ms", COUNT, 1, 60000, "20", NULL,                         \
+      "shortest pause between two looks of a waiting consumer")
+
+#define LKS_OPTION_ENUM(id, ...) LKS_OPTION_##id,
+enum lks_option { LKS_OPTION_TABLE(LKS_OPTION_ENUM) LKS_OPTION_NUMBER };
+#undef LKS_OPTION_ENUM
+
+/* The value in force: set, else from the environment, else the default. NULL
+ * options have nothing set. An unusable environment value was refused by
+ * lks_options_check(). Choices are counted from 0. */
+uint64_t lks_options_number(const struct lks_options *options,
+                            enum lks_option option);
+const char *lks_options_text(const struct lks_options *options,
+                             enum lks_option option);
+
+/* Refuses environment values that are out of range, naming the variable. Every
+ * public open calls it first. */
+enum lks_status lks_options_check(const struct lks_options *options,
+                                  struct lks_error *error);
+
+/* "64KiB", "1GiB", "4096": a size in bytes. */
+bool lks_parse_size(const char *text, uint64_t *out_size);
+
+#endif
