@@ -1,0 +1,84 @@
+# Short names for what CMake, ctest and the tools do. `make test` and
+# `make demo` are enough for a visitor: both install what is missing first.
+
+PYTHON ?= /usr/bin/python3
+CLI = build/release/lakestream
+OUR_C = find include src cli tests bench examples python -name '*.[ch]' 2>/dev/null
+
+# The thread sanitizer wants the addresses of a machine that does not
+# randomise them; where that cannot be had, it is tried as things are.
+FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
+
+.PHONY: help test demo quick asan tsan fuzz bench build tidy format \
+	format-check deps clean
+
+help:
+	@echo "make test                        everything, also under sanitizers"
+	@echo "make demo [DATA=dir] [STORE=url] the main job on real text"
+	@echo "make quick | asan | tsan         one build and its quick tests"
+	@echo "make fuzz [SECONDS=60]           each decoder for so long"
+	@echo "make bench [STORE=url]           against the raw store"
+	@echo "make build                       the release build"
+	@echo "make tidy | format-check         the rules of CONTRIBUTING.md"
+	@echo "make format | clean"
+
+# A failure in one build does not hide what the next one finds.
+test: deps
+	@failed=; \
+	for preset in dev asan tsan; do \
+		$(MAKE) --no-print-directory check-$$preset \
+			|| failed="$$failed $$preset"; \
+	done; \
+	if [ -n "$$failed" ]; then \
+		echo "make test: failed in:$$failed" >&2; \
+		exit 1; \
+	fi
+
+demo: build
+	LAKESTREAM=$(abspath $(CLI)) $(PYTHON) examples/demo/demo.py \
+		$(if $(DATA),--data '$(DATA)') $(if $(STORE),--store '$(STORE)')
+
+quick: deps check-quick
+asan: deps check-asan
+tsan: deps check-tsan
+
+fuzz: deps-fuzz
+	cmake --preset fuzz --log-level=WARNING \
+		-DLKS_FUZZ_SECONDS=$(or $(SECONDS),60)
+	cmake --build --preset fuzz
+	ctest --preset fuzz
+
+build: deps
+	cmake --preset release --log-level=WARNING
+	cmake --build --preset release
+
+tidy:
+	$(PYTHON) tools/tidy.py
+
+format:
+	$(OUR_C) | xargs clang-format -i
+
+format-check:
+	$(OUR_C) | xargs clang-format --dry-run -Werror
+
+clean:
+	rm -rf build
+
+deps:
+	@tools/install_deps.sh
+
+deps-fuzz: deps
+	@tools/install_deps.sh clang
+
+check-quick: built-dev
+	ctest --preset quick
+
+check-tsan: built-tsan
+	$(FIXED_ADDRESSES) ctest --preset tsan
+
+check-%: built-%
+	ctest --preset $*
+
+built-%:
+	cmake --preset $* --log-level=WARNING
+	cmake --build --preset $*

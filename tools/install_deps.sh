@@ -1,0 +1,47 @@
+#!/bin/bash
+# Installs what the build needs and this machine lacks: install_deps.sh [more]
+#
+# Silent and offline when nothing is missing. Debian 12's names.
+
+set -euo pipefail
+
+packages=(
+    gcc libc6-dev cmake ninja-build pkg-config python3
+    protobuf-c-compiler libprotobuf-c-dev
+    libisal-dev libzstd-dev liblz4-dev libjansson-dev
+    libcmocka-dev
+    "$@"
+)
+
+if ! command -v apt-get >/dev/null; then
+    echo "install_deps: no apt-get here; the build needs what Debian calls:" \
+        "${packages[*]}" >&2
+    exit 0
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+    state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null ||
+        true)
+    if [[ $state != installed ]]; then
+        missing+=("$package")
+    fi
+done
+if [[ ${#missing[@]} -eq 0 ]]; then
+    exit 0
+fi
+
+root=()
+if [[ $(id -u) -ne 0 ]]; then
+    if ! command -v sudo >/dev/null; then
+        echo "install_deps: neither root nor sudo; as root, please run:" \
+            "apt-get install ${missing[*]}" >&2
+        exit 1
+    fi
+    root=(sudo)
+fi
+
+echo "install_deps: installing ${missing[*]}" >&2
+apt=("${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq)
+"${apt[@]}" update
+"${apt[@]}" install -y --no-install-recommends "${missing[@]}" >&2
