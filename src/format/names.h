@@ -1,0 +1,53 @@
+/*
+ * The names of a stream's objects, and of what is in them.
+ */
+#ifndef LKS_FORMAT_NAMES_H
+#define LKS_FORMAT_NAMES_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+#define LKS_ID_SIZE 16u        /* a stream's id, a producer's owner */
+#define LKS_NAME_SIZE 192u     /* any object's name, with its NUL */
+#define LKS_DESCRIPTOR_NAME "stream.json"
+
+/* [A-Za-z0-9._-]{1,64}, no dot first: producers, groups, pins. */
+bool lks_id_is_valid(const char *id);
+
+/* LKS_INVALID says what is wrong with it; `what` is "producer id", ... */
+enum lks_status lks_id_check(const char *what,
+                             const char *id,
+                             struct lks_error *error);
+
+/*
+ * manifest/<8 hex of the stream>/<13 hex>/<3 hex>: 2^64-1-version in hex, so
+ * that the newest lists first and no folder grows past 4,096 names.
+ */
+void lks_manifest_name(const uint8_t stream[LKS_ID_SIZE],
+                       uint64_t version,
+                       char name[LKS_NAME_SIZE]);
+
+/* What all manifests of the stream begin with. */
+void lks_manifest_prefix(const uint8_t stream[LKS_ID_SIZE],
+                         char name[LKS_NAME_SIZE]);
+
+/* False if `name` is no manifest's of this stream. */
+bool lks_manifest_name_parse(const uint8_t stream[LKS_ID_SIZE],
+                             const char *name,
+                             uint64_t *out_version);
+
+/* index/<16 hex> */
+void lks_index_name(uint64_t number, char name[LKS_NAME_SIZE]);
+
+/* The four bytes of an owner that stand in data names and entries. */
+uint32_t lks_owner_tag(const uint8_t owner[LKS_ID_SIZE]);
+
+/* data/<producer>/<epoch>-<8 hex>/<seq>, the numbers in decimal */
+void lks_data_name(const char *producer,
+                   uint64_t epoch,
+                   uint32_t owner_tag,
+                   uint64_t seq,
+                   char name[LKS_NAME_SIZE]);
+
+#endif
