@@ -9,8 +9,8 @@ OUR_C = find include src cli tests bench examples python -name '*.[ch]' 2>/dev/n
 # randomise them; where that cannot be had, it is tried as things are.
 FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: help test demo quick asan tsan fuzz bench build tidy format \
-	format-check deps clean
+.PHONY: help test demo quick asan tsan fuzz bench build tidy lint format \
+	format-check deps deps-fuzz clean
 
 help:
 	@echo "make test                        everything, also under sanitizers"
@@ -20,7 +20,7 @@ help:
 	@echo "make bench [STORE=url]           against the raw store"
 	@echo "make build                       the release build"
 	@echo "make tidy | format-check         the rules of CONTRIBUTING.md"
-	@echo "make format | clean"
+	@echo "make format | lint | clean"
 
 # A failure in one build does not hide what the next one finds.
 test: deps
@@ -54,6 +54,9 @@ build: deps
 
 tidy:
 	$(PYTHON) tools/tidy.py
+
+lint: built-dev
+	$(OUR_C) | grep '\.c$$' | xargs clang-tidy --quiet -p build/dev
 
 format:
 	$(OUR_C) | xargs clang-format -i
