@@ -17,8 +17,8 @@ static inline uint32_t lks_get_u32(const uint8_t *bytes)
 
 static inline uint64_t lks_get_u64(const uint8_t *bytes)
 {
-    return (uint64_t)lks_get_u32(bytes) |
-           (uint64_t)lks_get_u32(bytes + 4) << 32;
+    return (uint64_t)lks_get_u32(bytes) | (uint64_t)lks_get_u32(bytes + 4)
+                                              << 32;
 }
 
 static inline void lks_put_u32(uint8_t *bytes, uint32_t value)

@@ -15,7 +15,7 @@
  */
 #define LKS_UNSURE ((enum lks_status)100)
 
-#define LKS_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define LKS_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
 /* Sets the message, cut to fit, and returns `status`. `error` may be NULL. */
 enum lks_status lks_error_set(struct lks_error *error,

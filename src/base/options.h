@@ -12,10 +12,10 @@
 #include "base/error.h"
 
 enum lks_option_type {
-    LKS_OPTION_COUNT,   /* a whole number in [min, max] */
-    LKS_OPTION_SIZE,    /* the same in bytes; takes KiB, MiB, GiB */
-    LKS_OPTION_CHOICE,  /* one of the words in `choices`, "a|b|c" */
-    LKS_OPTION_TEXT,    /* anything of up to `max` bytes */
+    LKS_OPTION_COUNT,  /* a whole number in [min, max] */
+    LKS_OPTION_SIZE,   /* the same in bytes; takes KiB, MiB, GiB */
+    LKS_OPTION_CHOICE, /* one of the words in `choices`, "a|b|c" */
+    LKS_OPTION_TEXT,   /* anything of up to `max` bytes */
 };
 
 /* id, name, type, min, max, default, choices, text. The CLI's flags have a dash
@@ -35,8 +35,7 @@ enum lks_option_type {
       "uploads of a producer at the same time")                                \
     X(CODEC, "codec", CHOICE, 0, 0, "none", "none|lz4|zstd",                   \
       "compression of slices")                                                 \
-    X(CODEC_LEVEL, "codec_level", COUNT, 1, 19, "3", NULL,                     \
-      "effort of zstd")                                                        \
+    X(CODEC_LEVEL, "codec_level", COUNT, 1, 19, "3", NULL, "effort of zstd")   \
     X(COMMIT_GAP_MS, "commit_gap_ms", COUNT, 0, 600000, "50", NULL,            \
       "mean pause between two commits of a producer")                          \
     X(FLUSH_TIMEOUT_MS, "flush_timeout_ms", COUNT, 1, 86400000, "300000",      \
