@@ -1,0 +1,242 @@
+/*
+ * Finding a step's entry, and its TGB's footer.
+ *
+ * The step's number names the index block, so a lookup costs one request
+ * however old the step is. An object that is missing is explained by the newest
+ * manifest, never guessed at.
+ */
+#include "manifest/lookup.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/crc32c.h"
+
+void lks_lookup_init(struct lks_lookup *lookup,
+                     struct lks_stream *stream,
+                     const struct lks_cancel *cancel)
+{
+    *lookup = (struct lks_lookup){.stream = stream, .cancel = cancel};
+}
+
+void lks_lookup_done(struct lks_lookup *lookup)
+{
+    lks_index_free(lookup->index);
+    lookup->index = NULL;
+}
+
+/* Reads the first section of a block: one request, or two if it is long. */
+static enum lks_status fetch_block(struct lks_lookup *lookup,
+                                   uint64_t number,
+                                   const char *name,
+                                   struct lks_index **out_index,
+                                   struct lks_error *error)
+{
+    struct lks_index *index = NULL;
+    struct lks_call call = LKS_CALL_INIT;
+    struct lks_buf buf;
+    size_t needed = LKS_MANIFEST_GUESS;
+    enum lks_status status = LKS_OK;
+
+    call.cancel = lookup->cancel;
+    lks_buf_init(&buf, LKS_INDEX_SIZE_MAX);
+    while (index == NULL) {
+        size_t have = buf.size;
+        size_t got;
+
+        status = lks_buf_reserve(&buf, needed - have, error);
+        if (status != LKS_OK)
+            goto done;
+        status = lks_store_get(lookup->stream->store,
+                               name,
+                               have,
+                               buf.data + have,
+                               needed - have,
+                               &got,
+                               &call,
+                               error);
+        lookup->get_count++;
+        if (status != LKS_OK)
+            goto done;
+        buf.size += got;
+        lookup->fetched_size += got;
+        status = lks_index_decode_head(buf.data,
+                                       buf.size,
+                                       lookup->stream->descriptor.stream,
+                                       number,
+                                       &index,
+                                       &needed,
+                                       error);
+        if (status != LKS_OK)
+            goto done;
+        if (index == NULL && (got == 0 || needed <= buf.size)) {
+            status = lks_error_set(error, LKS_CORRUPT, "it is cut short");
+            goto done;
+        }
+    }
+    *out_index = index;
+
+done:
+    lks_buf_done(&buf);
+    return status;
+}
+
+static enum lks_status load_block(struct lks_lookup *lookup,
+                                  uint64_t step,
+                                  struct lks_error *error)
+{
+    uint64_t number = step / LKS_BLOCK_STEPS;
+    struct lks_index *index = NULL;
+    char name[LKS_NAME_SIZE];
+    enum lks_status status;
+
+    if (lookup->index != NULL && lookup->number == number)
+        return LKS_OK;
+    lks_index_name(number, name);
+    status = fetch_block(lookup, number, name, &index, error);
+    if (status == LKS_NOT_FOUND)
+        return lks_lookup_explain(lookup->stream,
+                                  lookup->cancel,
+                                  step,
+                                  name,
+                                  error);
+    if (status == LKS_CORRUPT || status == LKS_UNSUPPORTED)
+        lks_error_prefix(error,
+                         status,
+                         "%s/%s",
+                         lookup->stream->store->url,
+                         name);
+    if (status != LKS_OK)
+        return status;
+    lks_index_free(lookup->index);
+    lookup->index = index;
+    lookup->number = number;
+    return LKS_OK;
+}
+
+static enum lks_status reclaimed(const struct lks_stream *stream,
+                                 uint64_t step,
+                                 uint64_t first_live_step,
+                                 struct lks_error *error)
+{
+    return lks_error_set(error,
+                         LKS_RECLAIMED,
+                         "step %" PRIu64 " of %s was reclaimed: the first live "
+                         "step is %" PRIu64,
+                         step,
+                         stream->store->url,
+                         first_live_step);
+}
+
+enum lks_status lks_lookup_entry(struct lks_lookup *lookup,
+                                 struct lks_log *log,
+                                 uint64_t step,
+                                 struct lks_entry *out_entry,
+                                 struct lks_error *error)
+{
+    const struct lks_manifest *head = log->head;
+    uint32_t slice_count = lookup->stream->slice_count;
+    enum lks_status status;
+
+    assert(step < lks_manifest_next_step(head));
+
+    if (step < lks_manifest_first_live_step(head))
+        return reclaimed(lookup->stream,
+                         step,
+                         lks_manifest_first_live_step(head),
+                         error);
+    if (step >= lks_manifest_tail_first(head)) {
+        lks_manifest_entry(head, step, slice_count, out_entry);
+        return LKS_OK;
+    }
+    status = load_block(lookup, step, error);
+    if (status != LKS_OK)
+        return status;
+    lks_index_entry(lookup->index, step, slice_count, out_entry);
+    return LKS_OK;
+}
+
+enum lks_status lks_lookup_explain(struct lks_stream *stream,
+                                   const struct lks_cancel *cancel,
+                                   uint64_t step,
+                                   const char *name,
+                                   struct lks_error *error)
+{
+    struct lks_log fresh;
+    enum lks_status status;
+
+    lks_log_init(&fresh, stream, LKS_LOG_HEAD, cancel);
+    status = lks_log_look(&fresh, error);
+    if (status == LKS_OK) {
+        uint64_t first = lks_manifest_first_live_step(fresh.head);
+
+        if (step < first)
+            status = reclaimed(stream, step, first, error);
+        else
+            status = lks_error_set(error,
+                                   LKS_CORRUPT,
+                                   "%s/%s is missing, and step %" PRIu64
+                                   " is live: run 'lakestream verify'",
+                                   stream->store->url,
+                                   name,
+                                   step);
+    }
+    lks_log_done(&fresh);
+    return status;
+}
+
+static enum lks_status decode_footer(const struct lks_entry *entry,
+                                     const struct lks_buf *buf,
+                                     struct lks_footer *out_footer,
+                                     struct lks_error *error)
+{
+    if (lks_crc32c(buf->data, buf->size) != entry->footer_crc)
+        return lks_error_set(error,
+                             LKS_CORRUPT,
+                             "its footer is not the one that was committed");
+    return lks_footer_decode(buf->data,
+                             buf->size,
+                             entry->size,
+                             out_footer,
+                             error);
+}
+
+enum lks_status lks_lookup_footer(struct lks_stream *stream,
+                                  const struct lks_entry *entry,
+                                  const struct lks_cancel *cancel,
+                                  struct lks_buf *buf,
+                                  struct lks_footer *out_footer,
+                                  struct lks_error *error)
+{
+    struct lks_call call = LKS_CALL_INIT;
+    char name[LKS_NAME_SIZE];
+    enum lks_status status;
+
+    call.cancel = cancel;
+    lks_data_name(entry->producer,
+                  entry->epoch,
+                  entry->owner_tag,
+                  entry->seq,
+                  name);
+    lks_buf_clear(buf);
+    status = lks_buf_reserve(buf, entry->footer_size, error);
+    if (status != LKS_OK)
+        return status;
+    status = lks_store_get_exact(stream->store,
+                                 name,
+                                 entry->size - entry->footer_size,
+                                 buf->data,
+                                 entry->footer_size,
+                                 &call,
+                                 error);
+    if (status == LKS_NOT_FOUND)
+        return lks_lookup_explain(stream, cancel, entry->step, name, error);
+    if (status != LKS_OK)
+        return status;
+    buf->size = entry->footer_size;
+    status = decode_footer(entry, buf, out_footer, error);
+    if (status != LKS_OK)
+        lks_error_prefix(error, status, "%s/%s", stream->store->url, name);
+    return status;
+}
