@@ -9,6 +9,7 @@ OUR_C = find include src cli tests bench examples python -name '*.[ch]' 2>/dev/n
 # randomise them; where that cannot be had, it is tried as things are.
 FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
+.NOTPARALLEL:
 .PHONY: help test demo quick asan tsan fuzz bench build tidy lint format \
 	format-check deps deps-fuzz clean
 
@@ -43,13 +44,13 @@ asan: deps check-asan
 tsan: deps check-tsan
 
 fuzz: deps-fuzz
-	cmake --preset fuzz --log-level=WARNING \
-		-DLKS_FUZZ_SECONDS=$(or $(SECONDS),60)
+	cmake --preset fuzz \
+		-DLKS_FUZZ_SECONDS=$(or $(SECONDS),60) >/dev/null
 	cmake --build --preset fuzz
 	ctest --preset fuzz
 
 build: deps
-	cmake --preset release --log-level=WARNING
+	cmake --preset release >/dev/null
 	cmake --build --preset release
 
 tidy:
@@ -71,7 +72,7 @@ deps:
 	@tools/install_deps.sh
 
 deps-fuzz: deps
-	@tools/install_deps.sh clang
+	@tools/install_deps.sh clang libclang-rt-dev
 
 check-quick: built-dev
 	ctest --preset quick
@@ -83,5 +84,5 @@ check-%: built-%
 	ctest --preset $*
 
 built-%:
-	cmake --preset $* --log-level=WARNING
+	cmake --preset $* >/dev/null
 	cmake --build --preset $*

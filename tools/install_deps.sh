@@ -42,6 +42,7 @@ if [[ $(id -u) -ne 0 ]]; then
 fi
 
 echo "install_deps: installing ${missing[*]}" >&2
-apt=("${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq)
+apt=("${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq
+    -o Dpkg::Use-Pty=0)
 "${apt[@]}" update
 "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >&2
