@@ -3,6 +3,7 @@
 
 PYTHON ?= /usr/bin/python3
 CLI = build/release/lakestream
+BENCH_STORE = $(or $(STORE),file:///dev/shm/lakestream-bench)
 OUR_C = find include src cli tests bench examples python -name '*.[ch]' 2>/dev/null
 
 # The thread sanitizer wants the addresses of a machine that does not
@@ -52,6 +53,13 @@ fuzz: deps-fuzz
 build: deps
 	cmake --preset release >/dev/null
 	cmake --build --preset release
+
+# A stream's prefix is used once, so each bench gets its own.
+bench: build
+	set -e; for what in ingest consume; do \
+		$(CLI) bench $$what $(BENCH_STORE)/$$what-$$$$; \
+	done
+	$(if $(STORE),,rm -rf /dev/shm/lakestream-bench)
 
 tidy:
 	$(PYTHON) tools/tidy.py
