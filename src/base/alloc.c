@@ -48,6 +48,9 @@ void *lks_alloc_zero(size_t count, size_t size)
         return NULL;
     if (count == 0 || size == 0)
         return counted(calloc(1, 1));
+    /* calloc() knows too, but a sanitizer's ends the program over it. */
+    if (count > SIZE_MAX / size)
+        return NULL;
     return counted(calloc(count, size));
 }
 

@@ -166,16 +166,15 @@ static const char *variable_value(const struct option_row *row)
 uint64_t lks_options_number(const struct lks_options *options,
                             enum lks_option option)
 {
-    const struct option_row *row = &rows[option];
     uint64_t number = 0;
     bool parsed;
 
     assert(option < LKS_OPTION_NUMBER);
 
-    if (row_parse(row, lks_options_text(options, option), &number))
+    if (row_parse(&rows[option], lks_options_text(options, option), &number))
         return number;
     /* Somebody changed the environment after it was checked. */
-    parsed = row_parse(row, row->value, &number);
+    parsed = row_parse(&rows[option], rows[option].value, &number);
     (void)parsed;
     assert(parsed);
     return number;

@@ -70,6 +70,8 @@ void lks_log_set(lks_log_fn *log, void *arg, const char *areas)
     if (log != NULL && areas != NULL)
         wanted = areas_named(areas);
 
+    /* Silence first, or a stream of lines would keep the writer waiting. */
+    atomic_store(&sink.areas, 0);
     pthread_rwlock_wrlock(&sink.lock);
     sink.locked.log = log;
     sink.locked.arg = arg;

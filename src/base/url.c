@@ -53,7 +53,8 @@ static size_t trimmed_size(const char *text)
     return size;
 }
 
-/* Whether a segment is empty, or one that a client may resolve away. */
+/* Whether a segment is empty, or one that a client may resolve away; the path
+ * does not end with a slash. */
 static bool has_bad_segment(const char *path)
 {
     while (*path != '\0') {
@@ -62,10 +63,8 @@ static bool has_bad_segment(const char *path)
         if (size == 0 || (size <= 2 && strspn(path, ".") == size))
             return true;
         path += size;
-        if (*path == '/' && path[1] != '\0')
+        if (*path == '/')
             path++;
-        else if (*path == '/')
-            return true;
     }
     return false;
 }
