@@ -1,0 +1,398 @@
+/*
+ * Reading the command line against a command's table of options.
+ *
+ * Options may stand anywhere, as --name VALUE or --name=VALUE; "--" ends them.
+ * What is found wrong here was wrong before anything was opened, so it is
+ * EXIT_USAGE, and the line says which option and what it may be.
+ */
+#include "args.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "library_options.h"
+#include "report.h"
+
+/* A word further away than this is no slip of the finger. */
+#define HINT_DISTANCE_MAX 3u
+#define HINT_LENGTH_MAX 40u
+
+bool number_parse(const char *text, uint64_t *out_number)
+{
+    uint64_t number = 0;
+
+    if (*text == '\0')
+        return false;
+    for (; *text != '\0'; text++) {
+        uint64_t digit = (uint64_t)(*text - '0');
+
+        if (*text < '0' || *text > '9')
+            return false;
+        if (number > (UINT64_MAX - digit) / 10)
+            return false;
+        number = number * 10 + digit;
+    }
+    *out_number = number;
+    return true;
+}
+
+/* "64KiB": the digits, and what to shift them by. */
+static bool size_parse(const char *text, uint64_t *out_size)
+{
+    static const char *const suffixes[] = {"KiB", "MiB", "GiB"};
+    char digits[32];
+    size_t length = strspn(text, "0123456789");
+    unsigned shift = 0;
+
+    if (length >= sizeof(digits))
+        return false;
+    for (size_t i = 0; i < 3; i++) {
+        if (strcmp(text + length, suffixes[i]) == 0)
+            shift = 10 * (unsigned)(i + 1);
+    }
+    if (shift == 0 && text[length] != '\0')
+        return false;
+    memcpy(digits, text, length);
+    digits[length] = '\0';
+    if (!number_parse(digits, out_size) || *out_size > UINT64_MAX >> shift)
+        return false;
+    *out_size <<= shift;
+    return true;
+}
+
+static bool in_range(const struct arg_option *option, const char *text,
+                     int64_t *out_number)
+{
+    bool negative = option->type == ARG_SIGNED && *text == '-';
+    uint64_t number = 0;
+    bool parsed = option->type == ARG_SIZE
+                      ? size_parse(text, &number)
+                      : number_parse(text + negative, &number);
+
+    if (!parsed || number > INT64_MAX)
+        return false;
+    *out_number = negative ? -(int64_t)number : (int64_t)number;
+    return *out_number >= option->min && *out_number <= option->max;
+}
+
+static bool in_words(const char *words, const char *text)
+{
+    size_t length = strlen(text);
+
+    while (*words != '\0') {
+        size_t word = strcspn(words, "|");
+
+        if (word == length && memcmp(words, text, length) == 0)
+            return true;
+        words += word;
+        words += *words == '|';
+    }
+    return false;
+}
+
+static int set_value(struct args *args, size_t index, const char *text)
+{
+    const struct arg_option *option = &args->command->options[index];
+    struct arg_value *value = &args->values[index];
+
+    switch (option->type) {
+    case ARG_FLAG:
+        break;
+    case ARG_COUNT:
+    case ARG_SIZE:
+    case ARG_SIGNED:
+        if (!in_range(option, text, &value->number))
+            return report_usage(args->command,
+                                "--%s must be a whole number%s of %" PRId64
+                                " to %" PRId64 ", not \"%s\"", option->name,
+                                option->type == ARG_SIZE
+                                    ? " (KiB, MiB, GiB may follow)" : "",
+                                option->min, option->max, text);
+        break;
+    case ARG_TEXT:
+        if (option->max > 0 && strlen(text) > (size_t)option->max)
+            return report_usage(args->command,
+                                "--%s is %zu bytes long; it may have up to "
+                                "%" PRId64, option->name, strlen(text),
+                                option->max);
+        break;
+    case ARG_CHOICE:
+        if (!in_words(option->value, text))
+            return report_usage(args->command, "--%s must be %s, not \"%s\"",
+                                option->name, option->value, text);
+        break;
+    }
+    value->text = text;
+    value->given = true;
+    return EXIT_DONE;
+}
+
+static int set_library_option(struct args *args, const char *flag,
+                              const char *name, const char *text)
+{
+    struct lks_error error;
+
+    if (lks_options_set(args->options, name, text, &error) == LKS_OK)
+        return EXIT_DONE;
+    return report_usage(args->command, "--%s: %s", flag, error.message);
+}
+
+/* How many letters to change, add or drop: Levenshtein's distance. */
+static unsigned distance(const char *left, const char *right)
+{
+    unsigned row[HINT_LENGTH_MAX + 1];
+    size_t length = strlen(right);
+
+    if (length > HINT_LENGTH_MAX || strlen(left) > HINT_LENGTH_MAX)
+        return UINT32_MAX;
+    for (unsigned j = 0; j <= length; j++)
+        row[j] = j;
+    for (unsigned i = 0; left[i] != '\0'; i++) {
+        unsigned diagonal = row[0];
+
+        row[0] = i + 1;
+        for (size_t j = 0; j < length; j++) {
+            unsigned best = diagonal + (left[i] != right[j]);
+
+            diagonal = row[j + 1];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (diagonal + 1 < best)
+                best = diagonal + 1;
+            row[j + 1] = best;
+        }
+    }
+    return row[length];
+}
+
+static int unknown_option(const struct args *args, const char *name)
+{
+    const struct command *command = args->command;
+    char flag[LIBRARY_OPTION_NAME_SIZE], best[LIBRARY_OPTION_NAME_SIZE] = "";
+    unsigned least = HINT_DISTANCE_MAX + 1;
+
+    for (size_t i = 0; i < command->option_count; i++) {
+        if (distance(name, command->options[i].name) < least) {
+            least = distance(name, command->options[i].name);
+            snprintf(best, sizeof(best), "%s", command->options[i].name);
+        }
+    }
+    for (size_t i = 0; command->opens && library_option_flag(i, flag); i++) {
+        if (distance(name, flag) < least) {
+            least = distance(name, flag);
+            snprintf(best, sizeof(best), "%s", flag);
+        }
+    }
+    if (best[0] != '\0')
+        return report_usage(command, "there is no option --%s; did you mean "
+                            "--%s?", name, best);
+    return report_usage(command, "there is no option --%s", name);
+}
+
+static bool find_option(const struct command *command, const char *name,
+                        size_t *out_index)
+{
+    for (size_t i = 0; i < command->option_count; i++) {
+        if (strcmp(command->options[i].name, name) == 0) {
+            *out_index = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `word` is "--name" or "--name=value"; takes its value from `next`. */
+static int take_long(struct args *args, const char *word, const char *next,
+                     bool *out_took_next)
+{
+    const char *equals = strchr(word, '=');
+    size_t length = equals ? (size_t)(equals - word) : strlen(word);
+    char name[LIBRARY_OPTION_NAME_SIZE], library[LIBRARY_OPTION_NAME_SIZE];
+    size_t index = 0;
+    bool own;
+
+    if (length - 2 >= sizeof(name))
+        return report_usage(args->command, "there is no option %s", word);
+    memcpy(name, word + 2, length - 2);
+    name[length - 2] = '\0';
+
+    own = find_option(args->command, name, &index);
+    if (own && args->command->options[index].type == ARG_FLAG) {
+        if (equals)
+            return report_usage(args->command, "--%s takes no value", name);
+        return set_value(args, index, "");
+    }
+    if (!own && !(args->command->opens && library_option_find(name, library)))
+        return unknown_option(args, name);
+
+    *out_took_next = equals == NULL;
+    if (equals == NULL && next == NULL)
+        return report_usage(args->command, "--%s needs a value", name);
+    if (own)
+        return set_value(args, index, equals ? equals + 1 : next);
+    return set_library_option(args, name, library, equals ? equals + 1 : next);
+}
+
+/* `word` is "-o" or "-oVALUE". */
+static int take_short(struct args *args, const char *word, const char *next,
+                      bool *out_took_next)
+{
+    const struct command *command = args->command;
+
+    for (size_t i = 0; i < command->option_count; i++) {
+        if (command->options[i].letter != word[1])
+            continue;
+        if (word[2] != '\0')
+            return set_value(args, i, word + 2);
+        if (next == NULL)
+            return report_usage(command, "-%c needs a value", word[1]);
+        *out_took_next = true;
+        return set_value(args, i, next);
+    }
+    return report_usage(command, "there is no option %s", word);
+}
+
+bool args_take_common(struct args *args, const char *word)
+{
+    if (strcmp(word, "--json") == 0)
+        args->json = true;
+    else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        args->help = true;
+    else if (strcmp(word, "-v") == 0 || strcmp(word, "--verbose") == 0)
+        args->verbosity++;
+    else if (strcmp(word, "-vv") == 0)
+        args->verbosity += 2;
+    else
+        return false;
+    return true;
+}
+
+static int take_words(struct args *args, char **words, size_t count)
+{
+    bool options_end = false;
+
+    for (size_t i = 0; i < count; i++) {
+        char *word = words[i];
+        const char *next = i + 1 < count ? words[i + 1] : NULL;
+        bool took_next = false;
+        int code = EXIT_DONE;
+
+        if (options_end || word[0] != '-' || word[1] == '\0')
+            args->operands[args->operand_count++] = word;
+        else if (strcmp(word, "--") == 0)
+            options_end = true;
+        else if (args_take_common(args, word))
+            continue;
+        else if (word[1] == '-')
+            code = take_long(args, word, next, &took_next);
+        else
+            code = take_short(args, word, next, &took_next);
+        if (code != EXIT_DONE)
+            return code;
+        i += took_next;
+    }
+    return EXIT_DONE;
+}
+
+/* What is missing or too much, once all words are read. */
+static int check_whole(const struct args *args)
+{
+    const struct command *command = args->command;
+
+    if (args->json && !command->reports)
+        return report_usage(command, "it has no --json");
+    for (size_t i = 0; i < command->option_count; i++) {
+        const struct arg_option *option = &command->options[i];
+
+        if (option->required && !args->values[i].given)
+            return report_usage(command, "--%s %s is missing", option->name,
+                                option->value);
+    }
+    if (args->operand_count < command->operands_min)
+        return report_usage(command, "it needs %s", command->operands);
+    if (args->operand_count > command->operands_max)
+        return report_usage(command, "\"%s\" is too much; it takes %s",
+                            args->operands[command->operands_max],
+                            command->operands);
+    return EXIT_DONE;
+}
+
+static void set_presets(struct args *args)
+{
+    for (size_t i = 0; i < args->command->option_count; i++) {
+        const struct arg_option *option = &args->command->options[i];
+
+        if (option->preset != NULL) {
+            set_value(args, i, option->preset);
+            args->values[i].given = false;
+        }
+    }
+}
+
+int args_parse(struct args *args,
+               const struct command *command,
+               char **words,
+               size_t word_count)
+{
+    struct lks_error error;
+    int code;
+
+    args->command = command;
+    args->operand_count = 0;
+    args->operands = calloc(word_count + 1, sizeof(*args->operands));
+    args->values = calloc(command->option_count + 1, sizeof(*args->values));
+    args->options = NULL;
+    if (args->operands == NULL || args->values == NULL)
+        return report_failure(args, "out of memory");
+    if (lks_options_new(&args->options, &error) != LKS_OK)
+        return report_error(args, &error);
+
+    set_presets(args);
+    code = take_words(args, words, word_count);
+    if (code == EXIT_DONE && !args->help)
+        code = check_whole(args);
+    return code;
+}
+
+void args_done(struct args *args)
+{
+    lks_options_free(args->options);
+    free(args->values);
+    free(args->operands);
+}
+
+static const struct arg_value *value_of(const struct args *args,
+                                        const char *name)
+{
+    size_t index = 0;
+    bool found = find_option(args->command, name, &index);
+
+    assert(found);
+    (void)found;
+    return &args->values[index];
+}
+
+bool args_given(const struct args *args, const char *name)
+{
+    return value_of(args, name)->given;
+}
+
+const char *args_text(const struct args *args, const char *name)
+{
+    return value_of(args, name)->text;
+}
+
+int64_t args_signed(const struct args *args, const char *name)
+{
+    return value_of(args, name)->number;
+}
+
+uint64_t args_number(const struct args *args, const char *name)
+{
+    int64_t number = value_of(args, name)->number;
+
+    assert(number >= 0);
+    return (uint64_t)number;
+}

@@ -1,0 +1,53 @@
+/*
+ * lakestream finish: this producer has no more to append.
+ */
+#include <inttypes.h>
+
+#include "commands.h"
+#include "ended.h"
+#include "report.h"
+#include "stream_args.h"
+
+static const struct arg_option options[] = {
+    PRODUCER_OPTION,
+};
+
+static int run(struct args *args)
+{
+    const char *id = args_text(args, "producer");
+    struct stream_user user;
+    struct lks_error error;
+    char what[160];
+    uint64_t count;
+    int code;
+
+    if (stream_user_open(args, &user, &error) != LKS_OK)
+        return report_error(args, &error);
+    count = lks_producer_next_seq(user.producer);
+    if (lks_producer_finish(user.producer, &error) != LKS_OK) {
+        code = report_error(args, &error);
+        goto done;
+    }
+    snprintf(what, sizeof(what), "producer %s finished after %" PRIu64
+             " TGBs", id, count);
+    code = report_ended(args, user.stream, what,
+                        json_pack("{s:s, s:I}", "producer", id, "next_seq",
+                                  (json_int_t)count));
+
+done:
+    stream_user_close(&user);
+    return code;
+}
+
+const struct command command_finish = {
+    .name = "finish",
+    .operands = "URL",
+    .operands_min = 1,
+    .operands_max = 1,
+    .opens = true,
+    .reports = true,
+    .text = "Mark a producer finished; with all finished the stream ends",
+    .options = options,
+    .option_count = COUNT_OF(options),
+    .run = run,
+};

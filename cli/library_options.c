@@ -1,0 +1,122 @@
+/*
+ * The library's own options as flags: what lks_options_describe() tells,
+ * with a dash for each underscore.
+ */
+#include "library_options.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+
+/* Row `index` as JSON, to be dropped; NULL past the last. */
+static json_t *describe(size_t index)
+{
+    char *text = NULL;
+    json_t *row;
+
+    if (lks_options_describe(index, &text, NULL) != LKS_OK)
+        return NULL;
+    row = json_loads(text, 0, NULL);
+    lks_text_free(text);
+    return row;
+}
+
+static const char *field(const json_t *row, const char *key)
+{
+    const char *text = json_string_value(json_object_get(row, key));
+
+    return text != NULL ? text : "";
+}
+
+static void swap_letter(char *text, char from, char to)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == from)
+            *text = to;
+    }
+}
+
+bool library_option_flag(size_t index,
+                         char out_flag[LIBRARY_OPTION_NAME_SIZE])
+{
+    json_t *row = describe(index);
+
+    if (row == NULL)
+        return false;
+    snprintf(out_flag, LIBRARY_OPTION_NAME_SIZE, "%s", field(row, "name"));
+    swap_letter(out_flag, '_', '-');
+    json_decref(row);
+    return true;
+}
+
+bool library_option_find(const char *name,
+                         char out_name[LIBRARY_OPTION_NAME_SIZE])
+{
+    char flag[LIBRARY_OPTION_NAME_SIZE];
+
+    for (size_t i = 0; library_option_flag(i, flag); i++) {
+        if (strcmp(flag, name) == 0) {
+            swap_letter(flag, '-', '_');
+            memcpy(out_name, flag, sizeof(flag));
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A default is text, but a binding may want to see a number: take either. */
+static void print_default(FILE *file, const json_t *row)
+{
+    const json_t *preset = json_object_get(row, "default");
+
+    if (json_is_integer(preset))
+        fprintf(file, " (default %" JSON_INTEGER_FORMAT ")",
+                json_integer_value(preset));
+    else if (json_is_string(preset) && json_string_length(preset) > 0)
+        fprintf(file, " (default %s)", json_string_value(preset));
+}
+
+void library_options_help(FILE *file)
+{
+    char flag[LIBRARY_OPTION_NAME_SIZE];
+
+    for (size_t i = 0; library_option_flag(i, flag); i++) {
+        json_t *row = describe(i);
+
+        fprintf(file, "  --%-22s %s", flag, field(row, "text"));
+        print_default(file, row);
+        fputc('\n', file);
+        json_decref(row);
+    }
+}
+
+uint64_t library_option_default(const char *name)
+{
+    char variable[LIBRARY_OPTION_NAME_SIZE + sizeof("LAKESTREAM_")];
+    uint64_t number = 0;
+    const char *set;
+    json_t *row;
+
+    snprintf(variable, sizeof(variable), "LAKESTREAM_%s", name);
+    for (char *letter = variable; *letter != '\0'; letter++)
+        *letter = (char)toupper((unsigned char)*letter);
+    set = getenv(variable);
+    if (set != NULL)
+        return number_parse(set, &number) ? number : 0;
+
+    for (size_t i = 0; (row = describe(i)) != NULL; i++) {
+        const json_t *preset = json_object_get(row, "default");
+
+        if (strcmp(field(row, "name"), name) == 0) {
+            if (json_is_integer(preset))
+                number = (uint64_t)json_integer_value(preset);
+            else if (!number_parse(field(row, "default"), &number))
+                number = 0;
+        }
+        json_decref(row);
+    }
+    return number;
+}

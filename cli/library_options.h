@@ -1,0 +1,31 @@
+/* The library's own options, as flags of the command line. */
+#ifndef LAKESTREAM_CLI_LIBRARY_OPTIONS_H
+#define LAKESTREAM_CLI_LIBRARY_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "lakestream.h"
+
+/* The longest name of an option, with its NUL. */
+#define LIBRARY_OPTION_NAME_SIZE 64u
+
+/* Writes the library's name for the flag `name`: "max-live-steps" becomes
+ * "max_live_steps". False if it has no such option. */
+bool library_option_find(const char *name,
+                         char out_name[LIBRARY_OPTION_NAME_SIZE]);
+
+/* Writes the flag of row `index`; false past the last row. */
+bool library_option_flag(size_t index,
+                         char out_flag[LIBRARY_OPTION_NAME_SIZE]);
+
+/* A line or two of help for each. */
+void library_options_help(FILE *file);
+
+/* The value that holds when `options` sets none: the environment's, else the
+ * table's. For numbers without a suffix; 0 for anything else. */
+uint64_t library_option_default(const char *name);
+
+#endif

@@ -1,0 +1,178 @@
+/*
+ * lakestream: the table of commands.
+ *
+ * The command line sees nothing but include/lakestream.h, so whatever it can
+ * do, another program can do as well. Exit codes: 0 done; 1 tried and failed,
+ * with one line on stderr; 2 the command line alone shows that it cannot work;
+ * 130 or 143 after a signal.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "interrupt.h"
+#include "library_options.h"
+#include "report.h"
+
+static const struct command *const commands[] = {
+    &command_init,         &command_probe,         &command_pack,
+    &command_put,          &command_get,           &command_consume,
+    &command_finish,       &command_seal,          &command_log,
+    &command_info,         &command_verify,        &command_bench_ingest,
+    &command_bench_consume,
+};
+
+static void print_commands(FILE *file)
+{
+    fputs("usage: lakestream COMMAND [options] URL ...\n\n", file);
+    for (size_t i = 0; i < COUNT_OF(commands); i++)
+        fprintf(file, "  %-14s %s\n", commands[i]->name, commands[i]->text);
+    fputs("\nA URL is file:///folder, or a plain path.\n"
+          "lakestream COMMAND --help tells its options; --version the "
+          "version.\n", file);
+}
+
+static void print_option(const struct arg_option *option)
+{
+    char flag[128];
+    int length = 0;
+
+    if (option->letter != 0)
+        length = snprintf(flag, sizeof(flag), "-%c, ", option->letter);
+    snprintf(flag + length, sizeof(flag) - (size_t)length, "--%s%s%s",
+             option->name, option->value ? " " : "",
+             option->value ? option->value : "");
+    printf("  %-24s %s", flag, option->text);
+    if (option->preset != NULL)
+        printf(" (default %s)", option->preset);
+    if (option->required)
+        printf(" (required)");
+    putchar('\n');
+}
+
+static void print_help(const struct command *command)
+{
+    printf("usage: lakestream %s [options] %s\n\n%s.\n", command->name,
+           command->operands, command->text);
+    if (command->option_count > 0)
+        puts("\nOptions:");
+    for (size_t i = 0; i < command->option_count; i++)
+        print_option(&command->options[i]);
+
+    puts("\nCommon options:");
+    if (command->reports)
+        puts("  --json                   print JSON");
+    puts("  -v, -vv                  tell on stderr what is done, or all of it");
+    puts("  -h, --help               print this");
+    if (command->opens) {
+        puts("\nOptions of the library (also from the environment, as "
+             "LAKESTREAM_NAME):");
+        library_options_help(stdout);
+    }
+}
+
+/* Log lines go to stderr, whole. */
+static void print_log(const char *area, const char *line, void *arg)
+{
+    (void)arg;
+    fprintf(stderr, "lakestream: [%s] %s\n", area, line);
+}
+
+static void start_log(int verbosity)
+{
+    const char *areas = NULL; /* what LKS_TRACE says */
+
+    if (verbosity == 1)
+        areas = "commit,producer,consumer,reclaim";
+    else if (verbosity > 1)
+        areas = "all";
+    lks_log_set(print_log, NULL, areas);
+}
+
+/* Is `word` the name of a command, or the first word of some? */
+static bool starts_command(const struct command *command, const char *word)
+{
+    size_t length = strlen(word);
+
+    return strncmp(command->name, word, length) == 0 &&
+           (command->name[length] == ' ' || command->name[length] == '\0');
+}
+
+/*
+ * The command's words may have common options before and between them, but no
+ * other, as nobody knows yet which of those take a value. Moves `*at` past
+ * them. NULL if there is no such command.
+ */
+static const struct command *find_command(struct args *args, char **words,
+                                          size_t count, size_t *at)
+{
+    char name[64] = "";
+
+    for (; *at < count; (*at)++) {
+        const char *word = words[*at];
+        size_t length = strlen(name);
+        bool begun = false;
+
+        if (args_take_common(args, word))
+            continue;
+        snprintf(name + length, sizeof(name) - length, "%s%s",
+                 length > 0 ? " " : "", word);
+        for (size_t i = 0; i < COUNT_OF(commands); i++) {
+            if (strcmp(commands[i]->name, name) == 0) {
+                (*at)++;
+                return commands[i];
+            }
+            begun |= starts_command(commands[i], name);
+        }
+        if (!begun)
+            break;
+    }
+    if (name[0] == '-')
+        report_usage(NULL, "\"%s\" must follow the command", name);
+    else if (name[0] != '\0')
+        report_usage(NULL, "there is no command \"%s\"", name);
+    else if (!args->help)
+        print_commands(stderr);
+    return NULL;
+}
+
+static int run(int argc, char **argv)
+{
+    struct args args = {0};
+    const struct command *command;
+    size_t at = 1, count = (size_t)argc;
+    int code;
+
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+        printf("lakestream %s\n", lks_version());
+        return EXIT_DONE;
+    }
+    if (argc > 1 && strcmp(argv[1], "help") == 0) {
+        args.help = true;
+        at = 2;
+    }
+    command = find_command(&args, argv, count, &at);
+    if (command == NULL && args.help && at == count) {
+        print_commands(stdout);
+        return EXIT_DONE;
+    }
+    if (command == NULL)
+        return EXIT_USAGE;
+
+    code = args_parse(&args, command, argv + at, count - at);
+    if (code == EXIT_DONE && args.help) {
+        print_help(command);
+    } else if (code == EXIT_DONE) {
+        start_log(args.verbosity);
+        code = command->run(&args);
+        code = report_flush(&args, code);
+    }
+    args_done(&args);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    interrupt_start();
+    return run(argc, argv);
+}
