@@ -14,7 +14,7 @@ static int run(struct args *args)
     if (lks_stream_open(args->operands[0], args->options, &stream, &error) !=
         LKS_OK)
         return report_error(args, &error);
-    if (lks_stream_seal(stream, &error) == LKS_OK)
+    if (lks_stream_seal(stream, args->options, &error) == LKS_OK)
         code = report_ended(args, stream, "sealed",
                             json_pack("{s:s}", "stream",
                                       lks_stream_id(stream)));

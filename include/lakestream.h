@@ -118,7 +118,8 @@ LKS_API enum lks_status lks_options_set(struct lks_options *options,
 
 /*
  * The table itself, for help texts and bindings: row `index`, as JSON with the
- * keys name, type, min, max, default, text. LKS_NOT_FOUND past the last row.
+ * keys name, type, min, max, default, choices, text. LKS_NOT_FOUND past the
+ * last row.
  */
 LKS_API enum lks_status lks_options_describe(size_t index,
                                              char **out_json,
@@ -157,8 +158,10 @@ LKS_API uint32_t lks_stream_cp(const struct lks_stream *stream);
 /* The stream's id, 32 hex digits, as long as the stream is open. */
 LKS_API const char *lks_stream_id(const struct lks_stream *stream);
 
-/* Ends the stream for good after what is committed. Idempotent. */
+/* Ends the stream for good after what is committed. Idempotent. Option:
+ * flush_timeout_ms. */
 LKS_API enum lks_status lks_stream_seal(struct lks_stream *stream,
+                                        const struct lks_options *options,
                                         struct lks_error *error);
 
 /* --------------------------------------------------------- 4. producers -- */
@@ -169,7 +172,8 @@ LKS_API enum lks_status lks_stream_seal(struct lks_stream *stream,
  * a worker that is started again takes the id of the one it replaces, and so
  * learns where that one had got to. Opening fences every earlier incarnation.
  *
- * Options: producer_bytes, uploads, codec, commit_gap_ms, flush_timeout_ms.
+ * Options: producer_bytes, uploads, codec, codec_level, commit_gap_ms,
+ * flush_timeout_ms, outage_timeout_ms.
  */
 struct lks_producer;
 

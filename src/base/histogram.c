@@ -44,7 +44,8 @@ uint64_t lks_histogram_quantile(const struct lks_histogram *histogram,
     uint64_t below = 0;
     uint64_t wanted = (uint64_t)(quantile * (double)histogram->count);
 
-    assert(quantile >= 0.0 && quantile <= 1.0);
+    assert(quantile >= 0.0);
+    assert(quantile <= 1.0);
 
     for (uint32_t i = 0; i < LKS_HISTOGRAM_BUCKETS; i++) {
         below += histogram->counts[i];

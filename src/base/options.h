@@ -40,6 +40,8 @@ enum lks_option_type {
       "mean pause between two commits of a producer")                          \
     X(FLUSH_TIMEOUT_MS, "flush_timeout_ms", COUNT, 1, 86400000, "300000",      \
       NULL, "how long open, flush and finish wait for their commit")           \
+    X(OUTAGE_TIMEOUT_MS, "outage_timeout_ms", COUNT, 1, 86400000, "30000",     \
+      NULL, "how long a producer works against a store that fails it")         \
     X(PREFETCH_BYTES, "prefetch_bytes", SIZE, 65536, 1099511627776, "256MiB",  \
       NULL, "bytes a consumer may hold before they are handed out")            \
     X(FETCHES, "fetches", COUNT, 1, 64, "4", NULL,                             \

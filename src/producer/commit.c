@@ -1,0 +1,233 @@
+/*
+ * Committing: the one place where a producer moves the stream's history on.
+ *
+ * A manifest is an immutable object named by its version, and the store lets
+ * one writer create it. Being that writer proves less than it seems: the answer
+ * to a PUT can be lost, and reclaim deletes old manifests, so a producer that
+ * slept can create a name that was used up long ago. So creating is only a try.
+ * The newest manifest decides: a batch is committed once its producer's epoch,
+ * owner and a next_seq beyond it are found there, and not before. The look
+ * after a try is the look before the next one.
+ *
+ * docs/protocol.md, "Commit", argues why this is enough.
+ */
+#include "producer/commit.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+#include "base/trace.h"
+#include "manifest/seal.h"
+
+#define OUTAGE_PAUSE_MS 200
+#define LIMIT_PAUSE_MS 200
+
+/* Sleeps for 0.5 to 1.5 times the given time. */
+static void nap(const struct lks_committer *committer, uint64_t mean_ms)
+{
+    const struct lks_env *env = committer->stream->env;
+    double duration_ns = (0.5 + lks_env_random_unit(env)) *
+                         (double)(mean_ms * LKS_NS_PER_MS);
+
+    lks_env_sleep_unless(env, (uint64_t)duration_ns, committer->cancel);
+}
+
+/* Whether to go on after `status`: an outage is waited for, within limits. */
+static bool is_passing(struct lks_committer *committer, enum lks_status status)
+{
+    uint64_t now_ns = lks_env_now_ns(committer->stream->env);
+
+    if (status != LKS_UNAVAILABLE)
+        return false;
+    if (committer->outage_since_ns == 0)
+        committer->outage_since_ns = now_ns;
+    if (now_ns - committer->outage_since_ns >
+        committer->outage_timeout_ms * LKS_NS_PER_MS)
+        return false;
+    nap(committer, OUTAGE_PAUSE_MS);
+    return true;
+}
+
+/* Tells pacing what became of the last try, now that the manifest tells. */
+static void settle_attempt(struct lks_committer *committer, uint64_t next_seq)
+{
+    const struct lks_env *env = committer->stream->env;
+    enum lks_outcome outcome = LKS_OUTCOME_LOST;
+
+    if (!committer->attempt_sent)
+        return;
+    if (next_seq >= committer->attempt_end_seq)
+        outcome = LKS_OUTCOME_WON;
+    else if (committer->attempt_throttled)
+        outcome = LKS_OUTCOME_THROTTLED;
+    committer->attempt_sent = false;
+    lks_queue_count_try(committer->queue, outcome);
+    lks_pacing_tried(&committer->pacing,
+                     outcome,
+                     lks_env_now_ns(env),
+                     lks_env_random_unit(env));
+}
+
+/* The look: what the newest manifest says of this producer's batches. */
+static enum lks_status look(struct lks_committer *committer,
+                            struct lks_error *error)
+{
+    struct lks_producer_record record;
+    enum lks_status status;
+
+    status = lks_log_look(&committer->log, error);
+    if (status == LKS_OK)
+        status = lks_ownership_check(committer->log.head,
+                                     committer->identity,
+                                     &record,
+                                     error);
+    if (status != LKS_OK)
+        return status;
+    settle_attempt(committer, record.next_seq);
+    lks_queue_confirm(committer->queue, record.next_seq);
+    return LKS_OK;
+}
+
+/* Whether a try may be made now. If not, it has slept, and the head is old. */
+static bool may_try(struct lks_committer *committer)
+{
+    const struct lks_env *env = committer->stream->env;
+    bool full = lks_manifest_is_full(committer->log.head);
+    uint64_t wait_ns;
+
+    lks_queue_hold_back(committer->queue, full);
+    if (full && !lks_attempt_is_open(&committer->attempt, &committer->log)) {
+        nap(committer, LIMIT_PAUSE_MS);
+        return false;
+    }
+    wait_ns = lks_pacing_wait_ns(&committer->pacing, lks_env_now_ns(env));
+    if (wait_ns == 0)
+        return true;
+    lks_env_sleep_unless(env, wait_ns, committer->cancel);
+    return false;
+}
+
+/*
+ * The longest run of stored TGBs, in order of seq, up to the end of the block
+ * and to the limit; the offset stored is the last one's.
+ */
+static enum lks_status append_run(struct lks_committer *committer,
+                                  struct lks_manifest *next,
+                                  struct lks_error *error)
+{
+    struct lks_tgb *tgb = lks_queue_next_stored(committer->queue, NULL);
+
+    assert(tgb != NULL);
+
+    while (tgb != NULL && !lks_manifest_tail_is_full(next) &&
+           !lks_manifest_is_full(next)) {
+        struct lks_entry entry;
+        enum lks_status status;
+
+        lks_tgb_entry(tgb, &entry);
+        status = lks_manifest_append(next,
+                                     &entry,
+                                     tgb->after.data,
+                                     tgb->after.size,
+                                     error);
+        if (status != LKS_OK)
+            return status;
+        committer->attempt_end_seq = tgb->seq + 1;
+        tgb = lks_queue_next_stored(committer->queue, tgb);
+    }
+    return LKS_OK;
+}
+
+/* Makes the attempt for this head, unless one for it is out already. */
+static enum lks_status prepare(struct lks_committer *committer,
+                               struct lks_error *error)
+{
+    struct lks_manifest *next = NULL;
+    enum lks_status status;
+
+    if (lks_attempt_is_open(&committer->attempt, &committer->log))
+        return LKS_OK;
+    status = lks_log_next(&committer->log, &next, error);
+    if (status != LKS_OK)
+        return status;
+    status = append_run(committer, next, error);
+    if (status == LKS_OK)
+        status = lks_attempt_set(&committer->attempt, next, error);
+    lks_manifest_free(next);
+    return status;
+}
+
+/* One try. Won, lost or unsure: the next look tells. */
+static enum lks_status try_once(struct lks_committer *committer,
+                                struct lks_error *error)
+{
+    enum lks_status status = prepare(committer, error);
+
+    if (status != LKS_OK)
+        return status;
+    status = lks_log_create(&committer->log,
+                            &committer->attempt,
+                            &committer->attempt_throttled,
+                            error);
+    if (status != LKS_OK && status != LKS_EXISTS && status != LKS_UNSURE)
+        return status;
+    committer->attempt_sent = true;
+    return LKS_OK;
+}
+
+static enum lks_status check_open(const struct lks_manifest *head,
+                                  struct lks_error *error)
+{
+    if (!lks_manifest_ended(head))
+        return LKS_OK;
+    return lks_error_set(error,
+                         LKS_ENDED,
+                         "the stream has ended at step %" PRIu64
+                         ": what was appended since is not part of it",
+                         lks_manifest_next_step(head));
+}
+
+/* Whoever fills a block seals it, so that the next committer need not. If the
+ * store fails us here, that one does. */
+static enum lks_status seal_if_filled(struct lks_committer *committer,
+                                      struct lks_error *error)
+{
+    const struct lks_manifest *head = committer->log.head;
+    enum lks_status status;
+
+    if (lks_manifest_version(head) != committer->attempt.version ||
+        !lks_manifest_tail_is_full(head))
+        return LKS_OK;
+    status = lks_seal(committer->stream, head, committer->cancel, error);
+    return status == LKS_UNAVAILABLE ? LKS_OK : status;
+}
+
+enum lks_status lks_commit(struct lks_committer *committer,
+                           struct lks_error *error)
+{
+    struct lks_tgb *first = lks_queue_next_stored(committer->queue, NULL);
+    uint64_t wanted_seq;
+    enum lks_status status;
+
+    assert(first != NULL);
+    wanted_seq = first->seq;
+
+    for (;;) {
+        status = look(committer, error);
+        if (status == LKS_OK) {
+            first = lks_queue_next_stored(committer->queue, NULL);
+            if (first == NULL || first->seq > wanted_seq)
+                return seal_if_filled(committer, error);
+            status = check_open(committer->log.head, error);
+        }
+        if (status == LKS_OK) {
+            if (!may_try(committer))
+                continue; /* It slept; the head is old now, so look again. */
+            status = try_once(committer, error);
+        }
+        if (status == LKS_OK)
+            committer->outage_since_ns = 0;
+        else if (!is_passing(committer, status))
+            return status;
+    }
+}

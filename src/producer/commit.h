@@ -1,0 +1,34 @@
+/*
+ * Committing: moving the stream's history on by what a producer has stored.
+ */
+#ifndef LKS_PRODUCER_COMMIT_H
+#define LKS_PRODUCER_COMMIT_H
+
+#include "producer/ownership.h"
+#include "producer/queue.h"
+
+/* Belongs to the committing thread. */
+struct lks_committer {
+    struct lks_stream *stream;
+    const struct lks_identity *identity;
+    struct lks_queue *queue;
+    const struct lks_cancel *cancel;
+    uint64_t outage_timeout_ms;
+    struct lks_log log;
+    struct lks_pacing pacing;
+    struct lks_attempt attempt;
+    uint64_t attempt_end_seq; /* next_seq once it is in */
+    bool attempt_sent;        /* and its outcome not known */
+    bool attempt_throttled;
+    uint64_t outage_since_ns; /* 0: the store serves */
+};
+
+/*
+ * Returns when the first TGB in the queue, and all that went with it, is
+ * committed. LKS_FENCED, LKS_ENDED, LKS_CANCELLED, or what the store said for
+ * longer than outage_timeout_ms.
+ */
+enum lks_status lks_commit(struct lks_committer *committer,
+                           struct lks_error *error);
+
+#endif
