@@ -1,0 +1,257 @@
+/*
+ * The names under the prefix: each is explained by the stream's state, or it is
+ * told. Uploads that were never committed are no damage; what only a lost
+ * manifest could explain is.
+ *
+ * A name that the head does not explain may have come after it. So it is held
+ * against a newer look, since a name's reason is committed before the name.
+ */
+#include "inspect/verify.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+
+struct names {
+    struct lks_verify *verify;
+    struct lks_log fresh; /* looked at once per page, if at all */
+    bool is_fresh;
+    uint64_t behind_count;  /* data objects that are not ahead */
+    uint64_t retired_count; /* index blocks below the first live step */
+};
+
+struct data_name {
+    char producer[LKS_PRODUCER_ID_SIZE_MAX + 1];
+    uint64_t epoch;
+    uint32_t owner_tag;
+    uint64_t seq;
+};
+
+/* The number up to `end`, which must follow it. */
+static bool take_number(const char **at, char end, uint64_t *out_number)
+{
+    char digits[21];
+    size_t size = strspn(*at, "0123456789");
+
+    if (size == 0 || size >= sizeof(digits) || (*at)[size] != end)
+        return false;
+    memcpy(digits, *at, size);
+    digits[size] = '\0';
+    *at += size + (end != '\0');
+    return lks_parse_u64(digits, out_number);
+}
+
+static bool parse_data_name(const char *key, struct data_name *out_name)
+{
+    struct data_name name;
+    char expected[LKS_NAME_SIZE];
+    uint8_t tag[4];
+    const char *at = key + strlen("data/");
+    size_t size = strcspn(at, "/");
+
+    if (size >= sizeof(name.producer) || at[size] != '/')
+        return false;
+    memcpy(name.producer, at, size);
+    name.producer[size] = '\0';
+    at += size + 1;
+    if (!take_number(&at, '-', &name.epoch) || strcspn(at, "/") != 8 ||
+        !lks_hex_decode(at, tag, sizeof(tag)) || at[8] != '/')
+        return false;
+    at += 9;
+    name.owner_tag = (uint32_t)tag[0] << 24 | (uint32_t)tag[1] << 16 |
+                     (uint32_t)tag[2] << 8 | (uint32_t)tag[3];
+    if (!take_number(&at, '\0', &name.seq))
+        return false;
+    lks_data_name(name.producer, name.epoch, name.owner_tag, name.seq,
+                  expected);
+    *out_name = name;
+    return strcmp(key, expected) == 0;
+}
+
+static enum lks_status look_again(struct names *names, struct lks_error *error)
+{
+    enum lks_status status = LKS_OK;
+
+    if (!names->is_fresh)
+        status = lks_log_look(&names->fresh, error);
+    names->is_fresh = status == LKS_OK;
+    return status;
+}
+
+static bool has_opened(const struct lks_manifest *head,
+                       const struct data_name *name)
+{
+    struct lks_producer_record record;
+
+    return lks_manifest_find_producer(head, name->producer, &record) &&
+           record.epoch >= name->epoch;
+}
+
+static enum lks_status take_data(struct names *names,
+                                 const char *key,
+                                 const struct data_name *name,
+                                 struct lks_error *error)
+{
+    struct lks_verify *verify = names->verify;
+    struct lks_producer_record record;
+    enum lks_status status;
+
+    if (has_opened(verify->head, name)) {
+        lks_manifest_find_producer(verify->head, name->producer, &record);
+        if (name->epoch == record.epoch && name->seq >= record.next_seq &&
+            name->owner_tag == lks_owner_tag(record.owner))
+            verify->ahead_count++;
+        else
+            names->behind_count++;
+        return LKS_OK;
+    }
+    status = look_again(names, error);
+    if (status != LKS_OK)
+        return status;
+    if (!has_opened(names->fresh.head, name))
+        return lks_report_problem(&verify->report, error,
+                                  "%s: no manifest ever opened this epoch: are "
+                                  "the newest ones lost?",
+                                  key);
+    verify->ahead_count++;
+    return LKS_OK;
+}
+
+/* Blocks that may be there by this manifest: all sealed ones, and the one that
+ * its tail has just filled. */
+static uint64_t blocks_of(const struct lks_manifest *head)
+{
+    return lks_manifest_tail_first(head) / LKS_BLOCK_STEPS +
+           (lks_manifest_tail_is_full(head) ? 1 : 0);
+}
+
+static enum lks_status take_block(struct names *names,
+                                  const char *key,
+                                  uint64_t number,
+                                  struct lks_error *error)
+{
+    const struct lks_manifest *head = names->verify->head;
+    enum lks_status status;
+
+    if (number < lks_manifest_first_live_step(head) / LKS_BLOCK_STEPS)
+        names->retired_count++;
+    if (number < blocks_of(head))
+        return LKS_OK;
+    status = look_again(names, error);
+    if (status != LKS_OK || number < blocks_of(names->fresh.head))
+        return status;
+    return lks_report_problem(&names->verify->report, error,
+                              "%s: the stream has not got that far: are its "
+                              "newest manifests lost?",
+                              key);
+}
+
+static bool parse_index_name(const char *key, uint64_t *out_number)
+{
+    char expected[LKS_NAME_SIZE];
+    const char *digits = key + strlen("index/");
+    uint8_t bytes[8];
+    uint64_t number = 0;
+
+    if (strlen(digits) != 16 || !lks_hex_decode(digits, bytes, sizeof(bytes)))
+        return false;
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        number = number << 8 | bytes[i];
+    lks_index_name(number, expected);
+    *out_number = number;
+    return strcmp(key, expected) == 0;
+}
+
+/* watermark/<group>/<run>/<rank> */
+static bool is_watermark(const char *key)
+{
+    size_t slashes = 0;
+
+    if (strncmp(key, "watermark/", strlen("watermark/")) != 0)
+        return false;
+    for (const char *at = key; *at != '\0'; at++)
+        slashes += *at == '/';
+    return slashes == 3;
+}
+
+static enum lks_status take_name(struct names *names,
+                                 const char *key,
+                                 struct lks_error *error)
+{
+    const uint8_t *stream = names->verify->stream->descriptor.stream;
+    struct data_name name;
+    uint64_t number;
+
+    if (strncmp(key, "data/", 5) == 0 && parse_data_name(key, &name))
+        return take_data(names, key, &name, error);
+    if (strncmp(key, "index/", 6) == 0 && parse_index_name(key, &number))
+        return take_block(names, key, number, error);
+    if (strcmp(key, LKS_DESCRIPTOR_NAME) == 0 || is_watermark(key) ||
+        lks_manifest_name_parse(stream, key, &number))
+        return LKS_OK;
+    return lks_report_note(&names->verify->report, error,
+                           "%s: not an object of this stream", key);
+}
+
+static enum lks_status walk(struct names *names,
+                            struct lks_listed *listed,
+                            struct lks_error *error)
+{
+    char after[LKS_KEY_SIZE_MAX + 1] = "";
+    size_t count;
+
+    do {
+        struct lks_call call = LKS_CALL_INIT;
+        enum lks_status status;
+
+        status = lks_store_list(names->verify->stream->store, "", after,
+                                LKS_LIST_MAX, listed, &count, &call, error);
+        if (status != LKS_OK)
+            return status;
+        names->is_fresh = false;
+        for (size_t i = 0; i < count; i++) {
+            status = take_name(names, listed[i].key, error);
+            if (status != LKS_OK)
+                return status;
+        }
+        if (count > 0)
+            memcpy(after, listed[count - 1].key, sizeof(after));
+    } while (count == LKS_LIST_MAX);
+    return LKS_OK;
+}
+
+enum lks_status lks_verify_names(struct lks_verify *verify,
+                                 struct lks_error *error)
+{
+    struct names names = {.verify = verify};
+    struct lks_listed *listed;
+    enum lks_status status;
+
+    lks_log_init(&names.fresh, verify->stream, LKS_LOG_WHOLE, NULL);
+    listed = lks_alloc_zero(LKS_LIST_MAX, sizeof(*listed));
+    if (listed == NULL) {
+        status = lks_error_no_memory(error);
+        goto done;
+    }
+    status = walk(&names, listed, error);
+    if (status != LKS_OK)
+        goto done;
+
+    /* Among those that are not ahead are the live ones. Counting them apart
+     * needs no list of names, which would grow with the stream. */
+    if (names.behind_count > verify->present_count)
+        verify->behind_count = names.behind_count - verify->present_count;
+    if (names.retired_count > 0)
+        status = lks_report_note(&verify->report, error,
+                                 "%" PRIu64 " index blocks lie below the first "
+                                 "live step: not removed yet",
+                                 names.retired_count);
+
+done:
+    lks_free(listed);
+    lks_log_done(&names.fresh);
+    return status;
+}
