@@ -22,8 +22,8 @@ struct lks_descriptor {
     uint64_t max_live_bytes;
     uint64_t first_step; /* 0 but for forks */
     int64_t created_ms;
-    char *probe;         /* JSON object; NULL: none */
-    char *parent_url;    /* NULL: no fork */
+    char *probe;      /* JSON object; NULL: none */
+    char *parent_url; /* NULL: no fork */
     uint8_t parent_stream[LKS_ID_SIZE];
 };
 

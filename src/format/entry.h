@@ -15,12 +15,12 @@ struct lks_entry {
     uint64_t epoch;
     uint32_t owner_tag;
     uint64_t seq;
-    uint64_t size;        /* of the object */
-    uint64_t version;     /* of the manifest that made it visible */
-    uint64_t total;       /* bytes of the stream up to and with this step */
+    uint64_t size;    /* of the object */
+    uint64_t version; /* of the manifest that made it visible */
+    uint64_t total;   /* bytes of the stream up to and with this step */
     uint32_t footer_crc;
     uint32_t footer_size;
-    uint64_t raw_max;     /* 0: no slice is packed */
+    uint64_t raw_max; /* 0: no slice is packed */
     struct lks_table table;
 };
 

@@ -41,6 +41,10 @@ enum lks_status lks_index_compare(const struct lks_buf *left,
                                   bool *out_equal,
                                   struct lks_error *error);
 
+/* The step of its first entry: the block's first, but in a fork's first block,
+ * which begins where the fork does. */
+uint64_t lks_index_first(const struct lks_index *index);
+
 void lks_index_entry(const struct lks_index *index,
                      uint64_t step,
                      uint32_t slice_count,

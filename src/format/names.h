@@ -8,8 +8,9 @@
 
 #include "base/error.h"
 
-#define LKS_ID_SIZE 16u        /* a stream's id, a producer's owner */
-#define LKS_NAME_SIZE 192u     /* any object's name, with its NUL */
+#define LKS_ID_SIZE 16u /* a stream's id, a producer's owner */
+#define LKS_STEP_MAX ((uint64_t)INT64_MAX) /* of steps and byte totals */
+#define LKS_NAME_SIZE 192u                 /* any object's name, with its NUL */
 #define LKS_DESCRIPTOR_NAME "stream.json"
 
 /* [A-Za-z0-9._-]{1,64}, no dot first: producers, groups, pins. */

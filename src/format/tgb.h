@@ -5,7 +5,7 @@
  *     footer  a Footer message, then a trailer of 32 bytes
  *
  * Every byte is under a checksum or checked to be zero, so that a rank needs
- * nothing but its own frames to know that they are right. docs/format.md, "TGB".
+ * nothing but its own frames to know that they are right (docs/format.md).
  */
 #ifndef LKS_FORMAT_TGB_H
 #define LKS_FORMAT_TGB_H
@@ -64,9 +64,9 @@ enum lks_table_kind {
 
 struct lks_table {
     enum lks_table_kind kind;
-    uint32_t count;          /* of slices */
-    uint64_t uniform;        /* UNIFORM: a frame's length */
-    const uint64_t *frames;  /* INLINE, or FOOTER once the footer was read */
+    uint32_t count;         /* of slices */
+    uint64_t uniform;       /* UNIFORM: a frame's length */
+    const uint64_t *frames; /* INLINE, or FOOTER once the footer was read */
 };
 
 /* Which kind such frames make. */

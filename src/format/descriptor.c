@@ -1,0 +1,332 @@
+/*
+ * Descriptors: JSON that people can read, and that still notices one flipped
+ * bit.
+ *
+ * The checksum is the last key, so that a reader checks the bytes before it
+ * parses any. docs/format.md, "Descriptor".
+ */
+#include "format/descriptor.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "format/json_text.h"
+#include "format/message.h"
+
+#define END_SIZE 22 /* ,"crc32c":"xxxxxxxx"} and the end of the line */
+
+enum lks_status lks_mesh_check(uint32_t dp,
+                               uint32_t cp,
+                               struct lks_error *error)
+{
+    if (dp == 0 || cp == 0)
+        return lks_error_set(error, LKS_INVALID,
+                             "a mesh of %" PRIu32 " x %" PRIu32 " has no ranks",
+                             dp, cp);
+    if ((uint64_t)dp * cp > LKS_SLICE_COUNT_MAX)
+        return lks_error_set(error, LKS_INVALID,
+                             "a mesh of %" PRIu32 " x %" PRIu32
+                             " has more than %u slices",
+                             dp, cp, LKS_SLICE_COUNT_MAX);
+    return LKS_OK;
+}
+
+/* The end that belongs to the text before it. */
+static void make_end(const void *text, size_t size, char end[END_SIZE + 1])
+{
+    snprintf(end, END_SIZE + 1, ",\"crc32c\":\"%08" PRIx32 "\"}\n",
+             lks_crc32c(text, size));
+}
+
+/* ------------------------------------------------------------ encoding -- */
+
+static enum lks_status check_numbers(const struct lks_descriptor *descriptor,
+                                     struct lks_error *error)
+{
+    if (descriptor->max_live_steps > LKS_STEP_MAX ||
+        descriptor->max_live_bytes > LKS_STEP_MAX ||
+        descriptor->first_step > LKS_STEP_MAX)
+        return lks_error_set(error, LKS_INVALID,
+                             "a number of the stream's is past 2^63 - 1");
+    return lks_mesh_check(descriptor->dp, descriptor->cp, error);
+}
+
+/* NULL when memory is out. */
+static json_t *make_object(const struct lks_descriptor *descriptor)
+{
+    char stream[2 * LKS_ID_SIZE + 1];
+
+    lks_hex_encode(descriptor->stream, LKS_ID_SIZE, stream);
+    return json_pack("{s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:[]}",
+                     "format", (json_int_t)LKS_FORMAT_VERSION, "stream", stream,
+                     "dp", (json_int_t)descriptor->dp, "cp",
+                     (json_int_t)descriptor->cp, "producers",
+                     (json_int_t)descriptor->producers_to_end, "max_live_steps",
+                     (json_int_t)descriptor->max_live_steps, "max_live_bytes",
+                     (json_int_t)descriptor->max_live_bytes, "first_step",
+                     (json_int_t)descriptor->first_step, "created_ms",
+                     (json_int_t)descriptor->created_ms, "required");
+}
+
+static enum lks_status add_probe(const struct lks_descriptor *descriptor,
+                                 json_t *object,
+                                 struct lks_error *error)
+{
+    enum lks_status status;
+    json_t *probe;
+
+    if (descriptor->probe == NULL)
+        return LKS_OK;
+    status = lks_json_parse(descriptor->probe, strlen(descriptor->probe),
+                            "probe's result", LKS_INVALID, &probe, error);
+    if (status != LKS_OK)
+        return status;
+    if (json_object_set_new(object, "probe", probe) != 0)
+        return lks_error_no_memory(error);
+    return LKS_OK;
+}
+
+static enum lks_status add_parent(const struct lks_descriptor *descriptor,
+                                  json_t *object,
+                                  struct lks_error *error)
+{
+    char stream[2 * LKS_ID_SIZE + 1];
+    json_t *parent;
+
+    if (descriptor->parent_url == NULL)
+        return LKS_OK;
+    lks_hex_encode(descriptor->parent_stream, LKS_ID_SIZE, stream);
+    parent = json_pack("{s:s, s:s}", "url", descriptor->parent_url, "stream",
+                       stream);
+    if (parent == NULL)
+        return lks_error_set(error, LKS_INVALID,
+                             "the parent's URL cannot stand in JSON");
+    if (json_object_set_new(object, "parent", parent) != 0)
+        return lks_error_no_memory(error);
+    return LKS_OK;
+}
+
+static enum lks_status write_object(const json_t *object,
+                                    struct lks_buf *buf,
+                                    struct lks_error *error)
+{
+    size_t start = buf->size;
+    char end[END_SIZE + 1];
+    enum lks_status status;
+
+    status = lks_json_write(object, buf, error);
+    if (status != LKS_OK)
+        return status;
+    buf->size--; /* The brace comes after the checksum. */
+    make_end(buf->data + start, buf->size - start, end);
+    status = lks_buf_append(buf, end, END_SIZE, error);
+    if (status != LKS_OK)
+        return status;
+    if (buf->size - start > LKS_DESCRIPTOR_SIZE_MAX)
+        return lks_error_set(error, LKS_INVALID,
+                             "the descriptor would have %zu bytes; it can "
+                             "have %u",
+                             buf->size - start, LKS_DESCRIPTOR_SIZE_MAX);
+    return LKS_OK;
+}
+
+enum lks_status lks_descriptor_encode(const struct lks_descriptor *descriptor,
+                                      struct lks_buf *buf,
+                                      struct lks_error *error)
+{
+    size_t start = buf->size;
+    enum lks_status status;
+    json_t *object;
+
+    status = check_numbers(descriptor, error);
+    if (status != LKS_OK)
+        return status;
+    object = make_object(descriptor);
+    if (object == NULL)
+        return lks_error_no_memory(error);
+    status = add_probe(descriptor, object, error);
+    if (status == LKS_OK)
+        status = add_parent(descriptor, object, error);
+    if (status == LKS_OK)
+        status = write_object(object, buf, error);
+    json_decref(object);
+    if (status != LKS_OK)
+        buf->size = start;
+    return status;
+}
+
+/* ------------------------------------------------------------ decoding -- */
+
+static enum lks_status corrupt(const char *problem, struct lks_error *error)
+{
+    return lks_error_set(error, LKS_CORRUPT,
+                         "the stream's descriptor is wrong: %s", problem);
+}
+
+static enum lks_status check_end(const uint8_t *bytes,
+                                 size_t size,
+                                 struct lks_error *error)
+{
+    char end[END_SIZE + 1];
+
+    if (size <= END_SIZE || size > LKS_DESCRIPTOR_SIZE_MAX)
+        return corrupt("it has an impossible size", error);
+    make_end(bytes, size - END_SIZE, end);
+    if (memcmp(bytes + size - END_SIZE, end, END_SIZE) != 0)
+        return corrupt("it has a wrong checksum", error);
+    return LKS_OK;
+}
+
+/* Whether this library may read what it describes. */
+static enum lks_status check_format(const json_t *object,
+                                    struct lks_error *error)
+{
+    const json_t *required = json_object_get(object, "required");
+    const char *name;
+    uint64_t format;
+
+    if (!lks_json_number(object, "format", INT64_MAX, &format) || format == 0)
+        return corrupt("it has no format", error);
+    if (format > LKS_FORMAT_VERSION)
+        return lks_error_set(error, LKS_UNSUPPORTED,
+                             "the stream has format %" PRIu64
+                             "; this version of Lakestream reads up to %u",
+                             format, LKS_FORMAT_VERSION);
+    if (!json_is_array(required))
+        return corrupt("\"required\" is no list", error);
+    if (json_array_size(required) == 0)
+        return LKS_OK;
+    name = json_string_value(json_array_get(required, 0));
+    if (name == NULL || !lks_text_is_plain(name, strlen(name)))
+        return corrupt("\"required\" has no names", error);
+    return lks_required_check(1, (char *const *)&name, error);
+}
+
+static enum lks_status read_numbers(const json_t *object,
+                                    struct lks_descriptor *descriptor,
+                                    struct lks_error *error)
+{
+    const json_t *created = json_object_get(object, "created_ms");
+    uint64_t producers;
+    uint64_t dp;
+    uint64_t cp;
+
+    if (!lks_json_id(object, "stream", descriptor->stream))
+        return corrupt("it has no stream id", error);
+    if (!lks_json_number(object, "dp", UINT32_MAX, &dp) ||
+        !lks_json_number(object, "cp", UINT32_MAX, &cp) ||
+        lks_mesh_check((uint32_t)dp, (uint32_t)cp, NULL) != LKS_OK)
+        return corrupt("it has no mesh", error);
+    if (!lks_json_number(object, "producers", UINT32_MAX, &producers) ||
+        !lks_json_number(object, "max_live_steps", LKS_STEP_MAX,
+                         &descriptor->max_live_steps) ||
+        !lks_json_number(object, "max_live_bytes", LKS_STEP_MAX,
+                         &descriptor->max_live_bytes) ||
+        !lks_json_number(object, "first_step", LKS_STEP_MAX,
+                         &descriptor->first_step) ||
+        !json_is_integer(created))
+        return corrupt("a number is missing or out of range", error);
+
+    descriptor->format = LKS_FORMAT_VERSION;
+    descriptor->dp = (uint32_t)dp;
+    descriptor->cp = (uint32_t)cp;
+    descriptor->producers_to_end = (uint32_t)producers;
+    descriptor->created_ms = json_integer_value(created);
+    return LKS_OK;
+}
+
+static enum lks_status read_probe(const json_t *object,
+                                  struct lks_descriptor *descriptor,
+                                  struct lks_error *error)
+{
+    const json_t *probe = json_object_get(object, "probe");
+    enum lks_status status;
+    struct lks_buf buf;
+
+    if (probe == NULL)
+        return LKS_OK;
+    if (!json_is_object(probe))
+        return corrupt("\"probe\" is no object", error);
+    lks_buf_init(&buf, LKS_DESCRIPTOR_SIZE_MAX);
+    status = lks_json_write(probe, &buf, error);
+    if (status == LKS_OK) {
+        descriptor->probe = lks_buf_take_text(&buf);
+        if (descriptor->probe == NULL)
+            status = lks_error_no_memory(error);
+    }
+    lks_buf_done(&buf);
+    return status;
+}
+
+static enum lks_status read_parent(const json_t *object,
+                                   struct lks_descriptor *descriptor,
+                                   struct lks_error *error)
+{
+    const json_t *parent = json_object_get(object, "parent");
+    const char *url = json_string_value(json_object_get(parent, "url"));
+
+    if (parent == NULL)
+        return LKS_OK;
+    if (url == NULL ||
+        !lks_json_id(parent, "stream", descriptor->parent_stream))
+        return corrupt("\"parent\" names no stream", error);
+    descriptor->parent_url = lks_text_dup(url);
+    if (descriptor->parent_url == NULL)
+        return lks_error_no_memory(error);
+    return LKS_OK;
+}
+
+static enum lks_status read_object(const json_t *object,
+                                   struct lks_descriptor *descriptor,
+                                   struct lks_error *error)
+{
+    enum lks_status status = check_format(object, error);
+
+    if (status == LKS_OK)
+        status = read_numbers(object, descriptor, error);
+    if (status == LKS_OK)
+        status = read_probe(object, descriptor, error);
+    if (status == LKS_OK)
+        status = read_parent(object, descriptor, error);
+    return status;
+}
+
+enum lks_status lks_descriptor_decode(const void *data,
+                                      size_t size,
+                                      struct lks_descriptor *out_descriptor,
+                                      struct lks_error *error)
+{
+    struct lks_descriptor descriptor = {0};
+    enum lks_status status;
+    json_t *object;
+
+    status = check_end(data, size, error);
+    if (status != LKS_OK)
+        return status;
+    status = lks_json_parse(data, size, "stream's descriptor", LKS_CORRUPT,
+                            &object, error);
+    if (status != LKS_OK)
+        return status;
+    status = read_object(object, &descriptor, error);
+    json_decref(object);
+    if (status != LKS_OK) {
+        lks_descriptor_done(&descriptor);
+        return status;
+    }
+    *out_descriptor = descriptor;
+    return LKS_OK;
+}
+
+void lks_descriptor_done(struct lks_descriptor *descriptor)
+{
+    if (descriptor == NULL)
+        return;
+    lks_free(descriptor->probe);
+    lks_free(descriptor->parent_url);
+    descriptor->probe = NULL;
+    descriptor->parent_url = NULL;
+}
