@@ -5,7 +5,8 @@
  * Keys      are relative to the store's prefix: segments of [A-Za-z0-9._-],
  *           none empty, none with a '.' first, joined by '/'; at most
  *           LKS_KEY_SIZE_MAX bytes. Anything else is LKS_INVALID and never
- *           reaches the backend.
+ *           reaches the backend. A key that another key continues with a '/'
+ *           is not portable: a store may refuse the later one (LKS_INVALID).
  * Calls     block. They are safe from many threads and processes at once.
  * Whole     an object appears with all its bytes or not at all, and after a
  *           write was acknowledged every later get, stat and list shows it.
@@ -37,8 +38,8 @@
 
 #define LKS_KEY_SIZE_MAX 256u
 #define LKS_ETAG_SIZE 72u
-#define LKS_LIST_MAX 1000u     /* keys of one list call */
-#define LKS_REMOVE_MAX 1000u   /* keys of one remove call */
+#define LKS_LIST_MAX 1000u   /* keys of one list call */
+#define LKS_REMOVE_MAX 1000u /* keys of one remove call */
 
 /*
  * One call: what the caller wants of it, and what the reply said besides. Zero
@@ -120,12 +121,21 @@ struct lks_store_ops {
     void (*close)(struct lks_store *store);
 };
 
-/* A backend embeds this as its first member. */
+/* A backend embeds this as its first member, and fills it by
+ * lks_store_init(). Its functions are called with a valid key and a call that
+ * is not NULL; what they say in an error is the reason alone. */
 struct lks_store {
     const struct lks_store_ops *ops;
     const struct lks_env *env;
+    int64_t pid;    /* who opened it: a child after fork() is refused */
     char url[1100]; /* for messages: never with secrets in it */
 };
+
+void lks_store_init(struct lks_store *store,
+                    const struct lks_store_ops *ops,
+                    const struct lks_env *env,
+                    const char *url_format,
+                    ...) LKS_PRINTF(4, 5);
 
 /* Opens the backend that the URL names. Makes no request. */
 enum lks_status lks_store_connect(const char *url,
@@ -135,7 +145,8 @@ enum lks_status lks_store_connect(const char *url,
                                   struct lks_error *error);
 
 /* The backends, for tests that want one in particular. A mem store that is
- * opened by the same name twice is the same store while one is open. */
+ * opened by the same name twice is the same store while one is open; the first
+ * one's environment, which must outlive it, is the clock of all. */
 enum lks_status lks_store_mem_open(const char *name,
                                    const struct lks_env *env,
                                    struct lks_store **out_store,
@@ -223,6 +234,9 @@ enum lks_status lks_store_stat(struct lks_store *store,
 
 /* Whether a key is one by the rules above. */
 bool lks_key_is_valid(const char *key);
+
+/* Whether keys may begin so: "", or a valid key cut anywhere. */
+bool lks_key_prefix_is_valid(const char *prefix);
 
 /*
  * The checks that a store keeps the promises of this page, in keys under
