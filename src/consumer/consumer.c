@@ -1,0 +1,207 @@
+/*
+ * The cursor: where the rank is, and the threads that fetch ahead of it. They
+ * start at the first batch that is asked for, so that a position can be
+ * restored before for nothing.
+ */
+#include "consumer/consumer.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "consumer/starve.h"
+
+#define STATS_SIZE_MAX 1024u
+
+static void set_fields(struct lks_consumer *consumer,
+                       const struct lks_options *options,
+                       uint32_t ranks)
+{
+    struct lks_prefetch *prefetch = &consumer->prefetch;
+    struct lks_planner *planner = &consumer->planner;
+
+    consumer->starve_timeout_ms =
+        lks_options_number(options, LKS_OPTION_STARVE_TIMEOUT_MS);
+    prefetch->size_max = lks_options_number(options, LKS_OPTION_PREFETCH_BYTES);
+    prefetch->poll_ms = lks_options_number(options, LKS_OPTION_POLL_MS);
+    prefetch->ranks = ranks;
+
+    planner->stream = consumer->stream;
+    planner->share = consumer->share;
+    planner->cancel = &consumer->cancel;
+    planner->follower = &consumer->follower;
+    planner->prefetch = prefetch;
+    planner->fetch_count =
+        (uint32_t)lks_options_number(options, LKS_OPTION_FETCHES);
+}
+
+/* Sets the first step, which must be live as far as the head knows. */
+static enum lks_status set_step(struct lks_consumer *consumer,
+                                uint64_t step,
+                                struct lks_error *error)
+{
+    const struct lks_follower *follower = &consumer->follower;
+    enum lks_status status;
+
+    if (step == LKS_STEP_FIRST)
+        step = lks_manifest_first_live_step(follower->log.head);
+    status = lks_follower_find(follower, step, consumer->share.group, error);
+    if (status == LKS_RECLAIMED || status == LKS_NOT_FOUND)
+        return status;
+    consumer->step = step;
+    return LKS_OK; /* The rest is said when the step is asked for. */
+}
+
+enum lks_status lks_consumer_new(struct lks_stream *stream,
+                                 uint32_t rank,
+                                 uint32_t dp,
+                                 uint32_t cp,
+                                 uint64_t step,
+                                 const struct lks_options *options,
+                                 struct lks_consumer **out_consumer,
+                                 struct lks_error *error)
+{
+    const struct lks_descriptor *descriptor = &stream->descriptor;
+    struct lks_consumer *consumer = NULL;
+    struct lks_share share;
+    enum lks_status status;
+
+    status = lks_share_find(descriptor->dp, descriptor->cp, rank, dp, cp,
+                            &share, error);
+    if (status != LKS_OK)
+        return status;
+    consumer = lks_alloc_zero(1, sizeof(*consumer));
+    if (consumer == NULL)
+        return lks_error_no_memory(error);
+    consumer->stream = stream;
+    consumer->share = share;
+    lks_cancel_init(&consumer->cancel);
+    lks_follower_init(&consumer->follower, stream, &consumer->cancel);
+    status = lks_prefetch_init(&consumer->prefetch, stream->env,
+                               &consumer->cancel, error);
+    if (status != LKS_OK)
+        goto done;
+    set_fields(consumer, options,
+               (dp != 0 ? dp : descriptor->dp) * descriptor->cp);
+
+    status = lks_follower_look(&consumer->follower, error);
+    if (status != LKS_OK)
+        goto done;
+    lks_prefetch_note(&consumer->prefetch, &consumer->follower, NULL);
+    status = set_step(consumer, step, error);
+    if (status != LKS_OK)
+        goto done;
+    *out_consumer = consumer;
+
+done:
+    if (status != LKS_OK)
+        lks_consumer_free(consumer);
+    return status;
+}
+
+/* Ends the threads, if there are any, and forgets what they fetched. */
+static void halt(struct lks_consumer *consumer)
+{
+    struct lks_prefetch *prefetch = &consumer->prefetch;
+
+    if (!lks_planner_runs(&consumer->planner))
+        return;
+    lks_cancel_set(&consumer->cancel);
+    lks_prefetch_wake(prefetch);
+    lks_planner_stop(&consumer->planner);
+    lks_prefetch_clear(prefetch);
+}
+
+void lks_consumer_free(struct lks_consumer *consumer)
+{
+    if (consumer == NULL)
+        return;
+    halt(consumer);
+    lks_prefetch_done(&consumer->prefetch);
+    lks_follower_done(&consumer->follower);
+    lks_free(consumer);
+}
+
+void lks_consumer_stop(struct lks_consumer *consumer)
+{
+    struct lks_prefetch *prefetch = &consumer->prefetch;
+
+    lks_monitor_enter(prefetch->env, prefetch->monitor);
+    consumer->locked.cancelled = true;
+    lks_cancel_set(&consumer->cancel);
+    lks_monitor_wake(prefetch->env, prefetch->monitor);
+    lks_monitor_leave(prefetch->env, prefetch->monitor);
+}
+
+enum lks_status lks_consumer_take(struct lks_consumer *consumer,
+                                  struct lks_batch **out_batch,
+                                  struct lks_error *error)
+{
+    struct lks_wait_report report;
+    enum lks_status status;
+
+    if (!lks_planner_runs(&consumer->planner) &&
+        !lks_cancelled(&consumer->cancel)) {
+        status = lks_planner_start(&consumer->planner, consumer->step, error);
+        if (status != LKS_OK)
+            return status;
+    }
+    status = lks_prefetch_take(&consumer->prefetch, consumer->starve_timeout_ms,
+                               out_batch, &report, error);
+    if (status == LKS_TIMEOUT)
+        return lks_starve_explain(&report, consumer->stream->store->url,
+                                  consumer->step, consumer->share.group, error);
+    if (status == LKS_OK)
+        consumer->step = (*out_batch)->next_step;
+    return status;
+}
+
+enum lks_status lks_consumer_seek(struct lks_consumer *consumer,
+                                  uint64_t step,
+                                  struct lks_error *error)
+{
+    struct lks_prefetch *prefetch = &consumer->prefetch;
+
+    halt(consumer);
+    lks_monitor_enter(prefetch->env, prefetch->monitor);
+    if (!consumer->locked.cancelled)
+        lks_cancel_init(&consumer->cancel);
+    lks_monitor_leave(prefetch->env, prefetch->monitor);
+    return set_step(consumer, step, error);
+}
+
+enum lks_status lks_consumer_report(struct lks_consumer *consumer,
+                                    char **out_json,
+                                    struct lks_error *error)
+{
+    struct lks_counts counts;
+    struct lks_sighting sighting;
+    struct lks_buf buf;
+    enum lks_status status;
+    char *json;
+
+    lks_prefetch_report(&consumer->prefetch, &counts, &sighting);
+    lks_buf_init(&buf, STATS_SIZE_MAX);
+    status = lks_buf_append_format(
+        &buf, error,
+        "{\"steps\": %" PRIu64 ", \"bytes\": %" PRIu64
+        ", \"bytes_needed\": %" PRIu64 ", \"bytes_fetched\": %" PRIu64
+        ", \"polls\": %" PRIu64 ", \"gets\": %" PRIu64 ", \"lists\": %" PRIu64
+        ", \"wait_ms\": %" PRIu64 ", \"longest_wait_ms\": %" PRIu64 "}",
+        counts.steps, counts.payload_size, counts.needed_size,
+        counts.fetched_size + sighting.fetched_size, sighting.poll_count,
+        counts.get_count + sighting.get_count, sighting.list_count,
+        counts.wait_ns / LKS_NS_PER_MS, counts.longest_wait_ns / LKS_NS_PER_MS);
+    if (status != LKS_OK)
+        goto done;
+    json = lks_buf_take_text(&buf);
+    if (json == NULL) {
+        status = lks_error_no_memory(error);
+        goto done;
+    }
+    *out_json = json;
+
+done:
+    lks_buf_done(&buf);
+    return status;
+}

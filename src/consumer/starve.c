@@ -1,0 +1,75 @@
+/*
+ * The message of a wait in vain. It must tell its reader whose fault it is: the
+ * store's, the producers', or that of a limit which waits for a checkpoint.
+ */
+#include "consumer/starve.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define PART_SIZE 160u
+
+static double seconds(uint64_t duration_ns)
+{
+    return (double)duration_ns / (double)LKS_NS_PER_S;
+}
+
+static void name_steps(uint64_t step, uint32_t group, char text[PART_SIZE])
+{
+    if (group == 1)
+        snprintf(text, PART_SIZE, "step %" PRIu64, step);
+    else
+        snprintf(text, PART_SIZE, "steps %" PRIu64 " to %" PRIu64, step,
+                 step + group - 1);
+}
+
+/* Empty unless appends wait for a checkpoint. */
+static void name_limit(const struct lks_sighting *sighting,
+                       char text[PART_SIZE])
+{
+    bool by_steps =
+        sighting->max_live_steps > 0 &&
+        sighting->next_step - sighting->claimed >= sighting->max_live_steps;
+
+    text[0] = '\0';
+    if (!sighting->full)
+        return;
+    snprintf(text, PART_SIZE,
+             "; it is at its limit of %" PRIu64 " live %s, with no checkpoint "
+             "since step %" PRIu64 ": raise the limit or checkpoint sooner",
+             by_steps ? sighting->max_live_steps : sighting->max_live_bytes,
+             by_steps ? "steps" : "bytes", sighting->claimed);
+}
+
+enum lks_status lks_starve_explain(const struct lks_wait_report *report,
+                                   const char *url,
+                                   uint64_t step,
+                                   uint32_t group,
+                                   struct lks_error *error)
+{
+    const struct lks_sighting *sighting = &report->sighting;
+    char steps[PART_SIZE];
+    char limit[PART_SIZE];
+
+    name_steps(step, group, steps);
+    if (report->trouble.status != LKS_OK)
+        return lks_error_set(error, LKS_UNAVAILABLE, "waited %.1f s for %s: %s",
+                             seconds(report->waited_ns), steps,
+                             report->trouble.message);
+    if (report->fetching)
+        return lks_error_set(error, LKS_TIMEOUT,
+                             "waited %.1f s for %s of %s, which is there "
+                             "(version %" PRIu64 ", next step %" PRIu64
+                             ") but is still being read",
+                             seconds(report->waited_ns), steps, url,
+                             sighting->version, sighting->next_step);
+    name_limit(sighting, limit);
+    return lks_error_set(error, LKS_TIMEOUT,
+                         "waited %.1f s for %s of %s: the newest manifest is "
+                         "version %" PRIu64 ", next step %" PRIu64
+                         ", for %.1f s, last looked at %.1f s ago%s",
+                         seconds(report->waited_ns), steps, url,
+                         sighting->version, sighting->next_step,
+                         seconds(report->now_ns - sighting->changed_ns),
+                         seconds(report->now_ns - sighting->looked_ns), limit);
+}
