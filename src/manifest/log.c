@@ -291,15 +291,17 @@ enum lks_status lks_log_probe(struct lks_log *log,
         goto list;
     known = lks_manifest_version(log->head);
     status = log_fetch(log, known + stride, &call, &manifest, error);
-    if (status != LKS_OK && status != LKS_NOT_FOUND)
-        return status;
+    if (call.date_ms == INT64_MIN)
+        return status; /* No reply: nothing was learned. */
     if (!log_trusts_reply(log))
-        goto list;
+        goto list; /* Whatever it was, also if it was no manifest. */
     if (status == LKS_OK) {
         log_set_head(log, manifest, (size_t)call.object_size);
         *out_advanced = true;
         return LKS_OK;
     }
+    if (status != LKS_NOT_FOUND)
+        return status;
     if (stride == 1) {
         /* The next name is free, so the head is the newest: a new proof. */
         log->proven = known;
@@ -319,8 +321,22 @@ list:
     return status;
 }
 
+/* The next stride of a look: doubled until a version is missing, then halving
+ * what lies between that and the head. */
+static uint64_t next_stride(const struct lks_log *log,
+                            uint64_t stride,
+                            uint64_t missing)
+{
+    uint64_t half = (missing - lks_manifest_version(log->head)) / 2;
+
+    if (missing == UINT64_MAX)
+        return stride < STRIDE_MAX ? 2 * stride : stride;
+    return half > 0 ? half : 1;
+}
+
 enum lks_status lks_log_look(struct lks_log *log, struct lks_error *error)
 {
+    uint64_t missing = UINT64_MAX;
     uint64_t stride = 1;
 
     while (!lks_cancelled(log->cancel)) {
@@ -337,10 +353,9 @@ enum lks_status lks_log_look(struct lks_log *log, struct lks_error *error)
                       lks_manifest_next_step(log->head));
             return LKS_OK;
         }
-        if (advanced && stride < STRIDE_MAX)
-            stride *= 2;
-        else if (!advanced)
-            stride /= 2;
+        if (!advanced)
+            missing = lks_manifest_version(log->head) + stride;
+        stride = next_stride(log, stride, missing);
     }
     return lks_error_set(error,
                          LKS_CANCELLED,
