@@ -114,7 +114,7 @@ enum lks_status lks_consumer_restore(struct lks_consumer *consumer,
 
         lks_hex_encode(id, sizeof(id), id_text);
         return lks_error_set(error, LKS_INVALID,
-                             "the state is of stream %s, not of %s at %s",
+                             "the state is of stream %s, not of %s at %.160s",
                              id_text, consumer->stream->id_text,
                              consumer->stream->store->url);
     }

@@ -113,7 +113,7 @@ static enum lks_status open_frames(struct lks_fetch *fetch,
         if (status != LKS_OK)
             return lks_error_prefix(error, status,
                                     "step %" PRIu64 ", slice %" PRIu32
-                                    " of %s/%s",
+                                    " of %.160s/%s",
                                     batch->source.entry.step, fetch->index + i,
                                     batch->stream->store->url, name);
         needed_size += frame.stored_size;

@@ -79,15 +79,15 @@ static enum lks_status explain_end(const struct lks_follower *follower,
     const char *url = follower->log.stream->store->url;
 
     if (next_step <= step)
-        return lks_error_set(error, LKS_ENDED, "%s ended at step %" PRIu64, url,
-                             next_step);
+        return lks_error_set(error, LKS_ENDED, "%.160s ended at step %" PRIu64,
+                             url, next_step);
     if (next_step - step == 1)
         return lks_error_set(error, LKS_ENDED,
-                             "%s ended at step %" PRIu64 ": step %" PRIu64
+                             "%.160s ended at step %" PRIu64 ": step %" PRIu64
                              " is left over, too few for a training step",
                              url, next_step, step);
     return lks_error_set(error, LKS_ENDED,
-                         "%s ended at step %" PRIu64 ": steps %" PRIu64
+                         "%.160s ended at step %" PRIu64 ": steps %" PRIu64
                          " to %" PRIu64
                          " are left over, too few for a training step",
                          url, next_step, step, next_step - 1);
@@ -109,10 +109,11 @@ enum lks_status lks_follower_find(const struct lks_follower *follower,
     first_live_step = lks_manifest_first_live_step(head);
 
     if (lks_manifest_dropped(head))
-        return lks_error_set(error, LKS_NOT_FOUND, "%s was dropped", url);
+        return lks_error_set(error, LKS_NOT_FOUND, "%.160s was dropped", url);
     if (step < first_live_step)
         return lks_error_set(error, LKS_RECLAIMED,
-                             "step %" PRIu64 " of %s is reclaimed; the first "
+                             "step %" PRIu64
+                             " of %.160s is reclaimed; the first "
                              "live step is %" PRIu64,
                              step, url, first_live_step);
     if (next_step >= group && next_step - group >= step)

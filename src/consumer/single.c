@@ -49,11 +49,12 @@ enum lks_status lks_consumer_read_one(struct lks_stream *stream,
     if (status == LKS_OK)
         status = lks_follower_find(&follower, step, 1, error);
     if (status == LKS_TIMEOUT || status == LKS_ENDED)
-        status = lks_error_set(error, LKS_NOT_FOUND,
-                               "%s has no step %" PRIu64 ": the next one will "
-                               "be step %" PRIu64,
-                               stream->store->url, step,
-                               lks_manifest_next_step(follower.log.head));
+        status =
+            lks_error_set(error, LKS_NOT_FOUND,
+                          "%.160s has no step %" PRIu64 ": the next one will "
+                          "be step %" PRIu64,
+                          stream->store->url, step,
+                          lks_manifest_next_step(follower.log.head));
     if (status != LKS_OK)
         goto done;
     status = lks_batch_new(stream, &share, step, &batch, error);

@@ -58,18 +58,18 @@ enum lks_status lks_starve_explain(const struct lks_wait_report *report,
                              report->trouble.message);
     if (report->fetching)
         return lks_error_set(error, LKS_TIMEOUT,
-                             "waited %.1f s for %s of %s, which is there "
+                             "waited %.1f s for %s of %.160s, which is there "
                              "(version %" PRIu64 ", next step %" PRIu64
                              ") but is still being read",
                              seconds(report->waited_ns), steps, url,
                              sighting->version, sighting->next_step);
     name_limit(sighting, limit);
-    return lks_error_set(error, LKS_TIMEOUT,
-                         "waited %.1f s for %s of %s: the newest manifest is "
-                         "version %" PRIu64 ", next step %" PRIu64
-                         ", for %.1f s, last looked at %.1f s ago%s",
-                         seconds(report->waited_ns), steps, url,
-                         sighting->version, sighting->next_step,
-                         seconds(report->now_ns - sighting->changed_ns),
-                         seconds(report->now_ns - sighting->looked_ns), limit);
+    return lks_error_set(
+        error, LKS_TIMEOUT,
+        "waited %.1f s for %s of %.160s: the newest manifest is "
+        "version %" PRIu64 ", next step %" PRIu64
+        ", for %.1f s, last looked at %.1f s ago%s",
+        seconds(report->waited_ns), steps, url, sighting->version,
+        sighting->next_step, seconds(report->now_ns - sighting->changed_ns),
+        seconds(report->now_ns - sighting->looked_ns), limit);
 }
