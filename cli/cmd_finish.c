@@ -21,8 +21,11 @@ static int run(struct args *args)
     uint64_t count;
     int code;
 
-    if (stream_user_open(args, &user, &error) != LKS_OK)
-        return report_error(args, &error);
+    if (stream_user_open(args, &user, &error) != LKS_OK ||
+        stream_user_produce(args, &user, &error) != LKS_OK) {
+        code = report_error(args, &error);
+        goto done;
+    }
     count = lks_producer_next_seq(user.producer);
     if (lks_producer_finish(user.producer, &error) != LKS_OK) {
         code = report_error(args, &error);

@@ -147,7 +147,6 @@ static int run(struct args *args)
     size_t count = args->operand_count - 1;
     struct lks_slice *slices = calloc(count, sizeof(*slices));
     struct stream_user user = {0};
-    struct lks_stream *stream = NULL;
     struct lks_error error;
     enum lks_status status;
     uint64_t size = 0, seq = 0;
@@ -155,17 +154,13 @@ static int run(struct args *args)
     if (slices == NULL)
         return report_failure(args, "out of memory for %zu slices", count);
 
-    /* Look at everything before the producer's epoch moves on. */
-    status = lks_stream_open(args->operands[0], args->options, &stream,
-                             &error);
+    status = stream_user_open(args, &user, &error);
     if (status == LKS_OK)
-        status = check_mesh(args, stream, &error);
-    lks_stream_close(stream);
+        status = check_mesh(args, user.stream, &error);
     if (status == LKS_OK)
         status = read_slices(args, slices, &size, &error);
-
     if (status == LKS_OK)
-        status = stream_user_open(args, &user, &error);
+        status = stream_user_produce(args, &user, &error);
     if (status == LKS_OK) {
         seq = lks_producer_next_seq(user.producer);
         status = append(args, user.producer, slices, &error);

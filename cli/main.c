@@ -62,7 +62,7 @@ static void print_help(const struct command *command)
     puts("\nCommon options:");
     if (command->reports)
         puts("  --json                   print JSON");
-    puts("  -v, -vv                  tell on stderr what is done, or all of it");
+    puts("  -v, -vv                  tell what is done, or all of it");
     puts("  -h, --help               print this");
     if (command->opens) {
         puts("\nOptions of the library (also from the environment, as "

@@ -9,22 +9,23 @@ enum lks_status stream_user_open(const struct args *args,
                                  struct stream_user *user,
                                  struct lks_error *error)
 {
+    user->producer = NULL;
+    user->stream = NULL;
+    return lks_stream_open(args->operands[0], args->options, &user->stream,
+                           error);
+}
+
+enum lks_status stream_user_produce(const struct args *args,
+                                    struct stream_user *user,
+                                    struct lks_error *error)
+{
     enum lks_status status;
 
-    user->stream = NULL;
-    user->producer = NULL;
-    status = lks_stream_open(args->operands[0], args->options, &user->stream,
-                             error);
-    if (status != LKS_OK)
-        return status;
     status = lks_producer_open(user->stream, args_text(args, "producer"),
                                args->options, &user->producer, error);
-    if (status != LKS_OK) {
-        stream_user_close(user);
-        return status;
-    }
-    interrupt_watch_producer(user->producer);
-    return LKS_OK;
+    if (status == LKS_OK)
+        interrupt_watch_producer(user->producer);
+    return status;
 }
 
 void stream_user_close(struct stream_user *user)

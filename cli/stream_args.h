@@ -17,10 +17,18 @@ struct stream_user {
      .max = LKS_PRODUCER_ID_SIZE_MAX, .text = "who appends: its place in the " \
      "stream for ever"}
 
-/* Opens the stream at the first operand, and its producer --producer. */
+/* Opens the stream at the first operand. */
 enum lks_status stream_user_open(const struct args *args,
                                  struct stream_user *user,
                                  struct lks_error *error);
+
+/* Opens its producer --producer. That moves the producer's epoch on, so look
+ * at all input before. */
+enum lks_status stream_user_produce(const struct args *args,
+                                    struct stream_user *user,
+                                    struct lks_error *error);
+
+/* Closes what was opened; {0} is fine. */
 void stream_user_close(struct stream_user *user);
 
 #endif

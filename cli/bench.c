@@ -1,0 +1,347 @@
+/*
+ * What the benches share.
+ *
+ * Both sides run in one process, warmed up, in turns, and in changing order,
+ * so that whatever the machine does meanwhile it does to both. The result is
+ * one ratio of medians.
+ */
+#include "bench.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "bench_folder.h"
+#include "commands.h"
+#include "interrupt.h"
+#include "library_options.h"
+#include "progress.h"
+#include "report.h"
+
+#define MB 1e6
+#define THREADS_MAX (BENCH_WORKERS_MAX * BENCH_DEPTH_MAX)
+
+struct samples {
+    double mb_per_s[BENCH_PAIRS_MAX];
+    size_t count;
+};
+
+void bench_key(uint64_t index, char key[BENCH_KEY_SIZE])
+{
+    snprintf(key, BENCH_KEY_SIZE, "raw/%08" PRIu64, index);
+}
+
+int bench_parse(struct bench *bench, struct args *args, const char *title,
+                const char *workers, const char *depth)
+{
+    *bench = (struct bench){
+        .args = args,
+        .title = title,
+        .workers = workers,
+        .depth = depth,
+        .slice_size = args_number(args, "slice-size"),
+        .slices = args_number(args, "slices"),
+        .count = args_number(args, "count"),
+        .pairs = args_number(args, "pairs"),
+        .worker_count = args_number(args, workers),
+        .depth_count = args_number(args, depth),
+    };
+    bench->tgb_size = bench->slice_size * bench->slices;
+    if (bench->count % bench->worker_count != 0)
+        return report_usage(args->command, "--count %" PRIu64 " must be a "
+                            "multiple of --%s %" PRIu64, bench->count, workers,
+                            bench->worker_count);
+    return EXIT_DONE;
+}
+
+/* Bytes that no codec makes smaller, the same each time. */
+static void fill_payload(uint8_t *payload, uint64_t size)
+{
+    uint64_t state = 0;
+
+    for (uint64_t i = 0; i < size; i += sizeof(state)) {
+        uint64_t word = state += UINT64_C(0x9e3779b97f4a7c15);
+
+        word = (word ^ word >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        word = (word ^ word >> 27) * UINT64_C(0x94d049bb133111eb);
+        memcpy(payload + i, &word, sizeof(word));
+    }
+}
+
+static enum lks_status make_url(struct bench *bench, struct lks_error *error)
+{
+    const char *base = bench->args->operands[0];
+    size_t length = strlen(base);
+    uint64_t nonce = 0;
+
+    if (getrandom(&nonce, sizeof(nonce), 0) != sizeof(nonce))
+        return fail_errno(error, "read", "the system's random numbers");
+    while (length > 0 && base[length - 1] == '/')
+        length--;
+    /* Room is left for the names below. */
+    if (length > sizeof(bench->url) - 128)
+        return fail(error, LKS_INVALID, "the URL is too long");
+    snprintf(bench->url, sizeof(bench->url), "%.*s/bench-%016" PRIx64,
+             (int)length, base, nonce);
+    return LKS_OK;
+}
+
+enum lks_status bench_open(struct bench *bench, struct lks_error *error)
+{
+    uint64_t room = bench->tgb_size + sizeof(uint64_t);
+    enum lks_status status;
+
+    status = make_url(bench, error);
+    if (status != LKS_OK)
+        return status;
+    bench->payload = malloc(room);
+    if (bench->payload == NULL)
+        return fail(error, LKS_NO_MEMORY, "out of memory for a TGB of %"
+                    PRIu64 " bytes; use a smaller --slice-size or --slices",
+                    bench->tgb_size);
+    fill_payload(bench->payload, bench->tgb_size);
+
+    status = lks_store_open(bench->url, bench->args->options, &bench->store,
+                            error);
+    if (status == LKS_OK)
+        interrupt_watch_work(bench);
+    return status;
+}
+
+void bench_remove(const struct bench *bench, const char *name)
+{
+    char url[BENCH_URL_SIZE + 64];
+
+    snprintf(url, sizeof(url), "%s/%s", bench->url, name);
+    bench_folder_remove(url);
+}
+
+void bench_close(struct bench *bench)
+{
+    char key[BENCH_KEY_SIZE];
+
+    lks_stream_close(bench->stream);
+    if (bench->store != NULL) {
+        interrupt_unwatch(bench);
+        for (uint64_t i = 0; i < bench->count; i++) {
+            bench_key(i, key);
+            lks_object_remove(bench->store, key, NULL);
+        }
+        lks_store_close(bench->store);
+        if (!bench_folder_remove(bench->url))
+            fprintf(stderr, "lakestream bench: please remove %s\n",
+                    bench->url);
+    }
+    free(bench->payload);
+}
+
+enum lks_status bench_create_stream(struct bench *bench, const char *name,
+                                    struct lks_stream **out_stream,
+                                    struct lks_error *error)
+{
+    char url[BENCH_URL_SIZE + 64];
+
+    snprintf(url, sizeof(url), "%s/%s", bench->url, name);
+    return lks_stream_create(url, (uint32_t)bench->slices, 1,
+                             bench->args->options, out_stream, error);
+}
+
+struct team {
+    bench_work_fn *work;
+    void *shared;
+
+    struct {
+        pthread_mutex_t mutex;
+        pthread_cond_t begun;
+        bool begin;
+        size_t next_index;
+        struct lks_error error; /* the first */
+    } locked;
+};
+
+static void *run_member(void *arg)
+{
+    struct team *team = arg;
+    struct lks_error error = {0};
+    size_t index;
+
+    pthread_mutex_lock(&team->locked.mutex);
+    index = team->locked.next_index++;
+    while (!team->locked.begin)
+        pthread_cond_wait(&team->locked.begun, &team->locked.mutex);
+    pthread_mutex_unlock(&team->locked.mutex);
+
+    if (team->work(team->shared, index, &error) != LKS_OK) {
+        pthread_mutex_lock(&team->locked.mutex);
+        if (team->locked.error.status == LKS_OK)
+            team->locked.error = error;
+        pthread_mutex_unlock(&team->locked.mutex);
+    }
+    return NULL;
+}
+
+static void begin(struct team *team)
+{
+    pthread_mutex_lock(&team->locked.mutex);
+    team->locked.begin = true;
+    pthread_cond_broadcast(&team->locked.begun);
+    pthread_mutex_unlock(&team->locked.mutex);
+}
+
+enum lks_status bench_threads(size_t count, bench_work_fn *work, void *shared,
+                              double *out_seconds, struct lks_error *error)
+{
+    pthread_t threads[THREADS_MAX];
+    struct team team = {
+        .work = work,
+        .shared = shared,
+        .locked = {.mutex = PTHREAD_MUTEX_INITIALIZER,
+                   .begun = PTHREAD_COND_INITIALIZER},
+    };
+    size_t started = 0;
+    double start;
+
+    while (started < count && pthread_create(&threads[started], NULL,
+                                             run_member, &team) == 0)
+        started++;
+    if (started < count) /* Those that run find that it has failed. */
+        fail(&team.locked.error, LKS_NO_MEMORY, "cannot start %zu threads",
+             count);
+
+    start = seconds_now();
+    begin(&team);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    *out_seconds = seconds_now() - start;
+
+    if (team.locked.error.status != LKS_OK)
+        *error = team.locked.error;
+    return team.locked.error.status;
+}
+
+static enum lks_status take_sample(struct bench *bench,
+                                   bench_measure_fn *measure,
+                                   struct samples *samples,
+                                   struct lks_error *error)
+{
+    enum lks_status status;
+    double seconds = 0;
+
+    if (interrupted())
+        return fail(error, LKS_CANCELLED, "interrupted");
+    status = measure(bench, &seconds, error);
+    if (status != LKS_OK)
+        return status;
+    samples->mb_per_s[samples->count++] =
+        (double)(bench->tgb_size * bench->count) / MB / seconds;
+    return LKS_OK;
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* {"median", "min", "max"}; sorts the samples. */
+static json_t *summarize(struct samples *samples)
+{
+    double *values = samples->mb_per_s;
+    size_t count = samples->count;
+
+    qsort(values, count, sizeof(*values), compare_numbers);
+    return json_pack("{s:f, s:f, s:f}",
+                     "median", (values[(count - 1) / 2] + values[count / 2]) /
+                                   2,
+                     "min", values[0], "max", values[count - 1]);
+}
+
+static double number_at(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static int print_result(const struct bench *bench, struct samples *raw,
+                        struct samples *ours)
+{
+    struct samples pairs = {.count = raw->count};
+    json_t *raw_json, *ours_json, *pairs_json;
+    double ratio;
+    int code;
+
+    for (size_t i = 0; i < pairs.count; i++)
+        pairs.mb_per_s[i] = ours->mb_per_s[i] / raw->mb_per_s[i];
+    raw_json = summarize(raw);
+    ours_json = summarize(ours);
+    pairs_json = summarize(&pairs);
+    ratio = number_at(ours_json, "median") / number_at(raw_json, "median");
+
+    if (bench->args->json)
+        return report_json(
+            bench->args,
+            json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o, "
+                      "s:o, s:f, s:o}",
+                      "bench", bench->title, "url", bench->args->operands[0],
+                      bench->workers, (json_int_t)bench->worker_count,
+                      bench->depth, (json_int_t)bench->depth_count,
+                      "slice_size", (json_int_t)bench->slice_size,
+                      "slices", (json_int_t)bench->slices,
+                      "count", (json_int_t)bench->count,
+                      "pairs", (json_int_t)bench->pairs, "unit", "MB/s",
+                      "ours", ours_json, "raw", raw_json, "ratio", ratio,
+                      "ratio_of_pairs", pairs_json));
+
+    code = printf("%" PRIu64 " %s, %" PRIu64 " %s each; %" PRIu64
+                  " TGBs of %" PRIu64 " x %" PRIu64 " bytes; %" PRIu64
+                  " pairs\n", bench->worker_count, bench->workers,
+                  bench->depth_count, bench->depth, bench->count,
+                  bench->slices, bench->slice_size, bench->pairs);
+    printf("%-6s %10s %10s %10s  MB/s\n", "", "median", "min", "max");
+    printf("%-6s %10.1f %10.1f %10.1f\n", "ours",
+           number_at(ours_json, "median"), number_at(ours_json, "min"),
+           number_at(ours_json, "max"));
+    printf("%-6s %10.1f %10.1f %10.1f\n", "raw",
+           number_at(raw_json, "median"), number_at(raw_json, "min"),
+           number_at(raw_json, "max"));
+    printf("%-6s %10.3f %10.3f %10.3f  (median of pairs %.3f)\n", "ratio",
+           ratio, number_at(pairs_json, "min"), number_at(pairs_json, "max"),
+           number_at(pairs_json, "median"));
+    json_decref(pairs_json);
+    json_decref(ours_json);
+    json_decref(raw_json);
+    return code < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+int bench_run(struct bench *bench, bench_measure_fn *measure_raw,
+              bench_measure_fn *measure_ours)
+{
+    struct samples raw = {0}, ours = {0};
+    enum lks_status status = LKS_OK;
+    struct progress progress;
+    struct lks_error error;
+
+    progress_start(&progress, bench->title,
+                   2 * (bench->pairs + 1) * bench->count * bench->tgb_size,
+                   true);
+    for (uint64_t i = 0; i <= bench->pairs && status == LKS_OK; i++) {
+        bool raw_first = i % 2 == 0;
+
+        status = take_sample(bench, raw_first ? measure_raw : measure_ours,
+                             raw_first ? &raw : &ours, &error);
+        if (status == LKS_OK)
+            status = take_sample(bench, raw_first ? measure_ours : measure_raw,
+                                 raw_first ? &ours : &raw, &error);
+        if (i == 0) { /* That was for warming up. */
+            raw.count = 0;
+            ours.count = 0;
+        }
+        progress_show(&progress,
+                      2 * (i + 1) * bench->count * bench->tgb_size);
+    }
+    progress_stop(&progress);
+    return status == LKS_OK ? print_result(bench, &raw, &ours)
+                            : report_error(bench->args, &error);
+}

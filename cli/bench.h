@@ -1,0 +1,93 @@
+/*
+ * What the benches share: they alternate between the raw store and a stream,
+ * at the same sizes and with as much at the same time.
+ */
+#ifndef LAKESTREAM_CLI_BENCH_H
+#define LAKESTREAM_CLI_BENCH_H
+
+#include "args.h"
+
+#define BENCH_WORKERS_MAX 8u /* producers or ranks */
+#define BENCH_DEPTH_MAX 64u /* uploads or fetches of each */
+#define BENCH_PAIRS_MAX 1000u
+#define BENCH_URL_SIZE 2048u
+#define BENCH_KEY_SIZE 32u
+
+/* The options that both benches have. */
+#define BENCH_OPTIONS                                                          \
+    {.name = "slice-size", .type = ARG_SIZE, .value = "SIZE",                  \
+     .preset = "1MiB", .min = 1, .max = LKS_SLICE_SIZE_MAX,                    \
+     .text = "bytes of a slice"},                                              \
+    {.name = "slices", .type = ARG_COUNT, .value = "N", .preset = "4",         \
+     .min = 1, .max = LKS_SLICE_COUNT_MAX, .text = "slices of a TGB"},         \
+    {.name = "count", .type = ARG_COUNT, .value = "N", .preset = "64",         \
+     .min = 1, .max = 1000000, .text = "TGBs of each measurement, in all"},    \
+    {.name = "pairs", .type = ARG_COUNT, .value = "N", .preset = "7",          \
+     .min = 7, .max = BENCH_PAIRS_MAX, .text = "measurements of each side"}
+
+struct bench {
+    struct args *args;
+    const char *title;   /* "ingest" */
+    const char *workers; /* "producers" */
+    const char *depth;   /* "uploads" */
+    uint64_t slice_size;
+    uint64_t slices;
+    uint64_t count;
+    uint64_t pairs;
+    uint64_t worker_count;
+    uint64_t depth_count; /* of each worker */
+    uint64_t tgb_size;
+
+    char url[BENCH_URL_SIZE]; /* of a fresh prefix below the one given */
+    struct lks_store *store;  /* there, for the raw side */
+    uint8_t *payload;         /* of one TGB */
+    struct lks_stream *stream; /* there, for who reads it; closed with it */
+};
+
+/* One measurement; *out_seconds covers the work and not what is around it. */
+typedef enum lks_status bench_measure_fn(struct bench *bench,
+                                         double *out_seconds,
+                                         struct lks_error *error);
+
+/* `workers` and `depth` are the names of options. Fills in all but the last
+ * three fields. Returns an exit code. */
+int bench_parse(struct bench *bench,
+                struct args *args,
+                const char *title,
+                const char *workers,
+                const char *depth);
+
+enum lks_status bench_open(struct bench *bench, struct lks_error *error);
+
+/* Removes all that was made. */
+void bench_close(struct bench *bench);
+
+/* Once for warming up, then in pairs; prints the report. An exit code. */
+int bench_run(struct bench *bench,
+              bench_measure_fn *measure_raw,
+              bench_measure_fn *measure_ours);
+
+/* Runs `work` in `count` threads at once, each with its index, and takes the
+ * time. The first failure is the result. */
+typedef enum lks_status bench_work_fn(void *shared,
+                                      size_t index,
+                                      struct lks_error *error);
+enum lks_status bench_threads(size_t count,
+                              bench_work_fn *work,
+                              void *shared,
+                              double *out_seconds,
+                              struct lks_error *error);
+
+/* Creates a stream for the bench below its prefix. */
+enum lks_status bench_create_stream(struct bench *bench,
+                                    const char *name,
+                                    struct lks_stream **out_stream,
+                                    struct lks_error *error);
+
+/* Removes all below `name` in the prefix. */
+void bench_remove(const struct bench *bench, const char *name);
+
+/* The name of the raw object `index`. */
+void bench_key(uint64_t index, char key[BENCH_KEY_SIZE]);
+
+#endif

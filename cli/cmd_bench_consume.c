@@ -1,0 +1,186 @@
+/*
+ * lakestream bench consume: reading slices in order against range-reading raw
+ * objects of the same sizes.
+ */
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "bench.h"
+#include "commands.h"
+#include "interrupt.h"
+#include "report.h"
+
+static const struct arg_option options[] = {
+    BENCH_OPTIONS,
+    {.name = "ranks", .type = ARG_COUNT, .value = "N", .preset = "1",
+     .min = 1, .max = BENCH_WORKERS_MAX, .text = "ranks at the same time"},
+    {.name = "fetches", .type = ARG_COUNT, .value = "N", .preset = "4",
+     .min = 1, .max = BENCH_DEPTH_MAX, .text = "reads of each at a time"},
+};
+
+struct raw_gets {
+    struct bench *bench;
+    atomic_uint_fast64_t next[BENCH_WORKERS_MAX]; /* step of each rank */
+};
+
+static enum lks_status get_ranges(void *shared, size_t index,
+                                  struct lks_error *error)
+{
+    struct raw_gets *gets = shared;
+    struct bench *bench = gets->bench;
+    uint64_t size = bench->tgb_size / bench->worker_count;
+    uint64_t rank = index / bench->depth_count, step;
+    enum lks_status status = LKS_OK;
+    uint8_t *data = malloc(size);
+    char key[BENCH_KEY_SIZE];
+
+    if (data == NULL)
+        return fail(error, LKS_NO_MEMORY, "out of memory for %" PRIu64
+                    " bytes", size);
+    while (status == LKS_OK &&
+           (step = atomic_fetch_add(&gets->next[rank], 1)) < bench->count) {
+        bench_key(step, key);
+        status = interrupted()
+                     ? fail(error, LKS_CANCELLED, "interrupted")
+                     : lks_object_get(bench->store, key, rank * size, data,
+                                      size, error);
+    }
+    free(data);
+    return status;
+}
+
+static enum lks_status measure_raw(struct bench *bench, double *out_seconds,
+                                   struct lks_error *error)
+{
+    struct raw_gets gets = {.bench = bench};
+
+    return bench_threads(bench->worker_count * bench->depth_count, get_ranges,
+                         &gets, out_seconds, error);
+}
+
+/* From opening on, since that is when fetching ahead begins. */
+static enum lks_status read_steps(void *shared, size_t index,
+                                  struct lks_error *error)
+{
+    struct bench *bench = shared;
+    struct lks_consumer *consumer = NULL;
+    enum lks_status status;
+
+    status = lks_consumer_open(bench->stream, (uint32_t)index,
+                               (uint32_t)bench->worker_count, 1, 0,
+                               bench->args->options, &consumer, error);
+    if (status != LKS_OK)
+        return status;
+    interrupt_watch_consumer(consumer);
+    for (uint64_t i = 0; i < bench->count && status == LKS_OK; i++) {
+        struct lks_batch *batch = NULL;
+
+        status = lks_consumer_next(consumer, &batch, error);
+        lks_batch_release(batch);
+    }
+    interrupt_unwatch(consumer);
+    lks_consumer_close(consumer);
+    return status;
+}
+
+static enum lks_status measure_ours(struct bench *bench, double *out_seconds,
+                                    struct lks_error *error)
+{
+    return bench_threads(bench->worker_count, read_steps, bench, out_seconds,
+                         error);
+}
+
+static enum lks_status write_raw(struct bench *bench, struct lks_error *error)
+{
+    enum lks_status status = LKS_OK;
+    char key[BENCH_KEY_SIZE];
+
+    for (uint64_t i = 0; i < bench->count && status == LKS_OK; i++) {
+        bench_key(i, key);
+        status = interrupted()
+                     ? fail(error, LKS_CANCELLED, "interrupted")
+                     : lks_object_put(bench->store, key, bench->payload,
+                                      bench->tgb_size, error);
+    }
+    return status;
+}
+
+static enum lks_status append_all(struct bench *bench,
+                                  struct lks_producer *producer,
+                                  const struct lks_slice *slices,
+                                  struct lks_error *error)
+{
+    enum lks_status status = LKS_OK;
+
+    for (uint64_t i = 0; i < bench->count && status == LKS_OK; i++)
+        status = lks_producer_append(producer, slices, bench->slices, NULL, 0,
+                                     NULL, 0, NULL, NULL, error);
+    return status == LKS_OK ? lks_producer_flush(producer, error) : status;
+}
+
+static enum lks_status write_stream(struct bench *bench,
+                                    struct lks_error *error)
+{
+    struct lks_slice *slices = calloc(bench->slices, sizeof(*slices));
+    struct lks_producer *producer = NULL;
+    enum lks_status status;
+
+    if (slices == NULL)
+        return fail(error, LKS_NO_MEMORY, "out of memory");
+    for (uint64_t i = 0; i < bench->slices; i++) {
+        slices[i].data = bench->payload + i * bench->slice_size;
+        slices[i].size = bench->slice_size;
+    }
+    status = bench_create_stream(bench, "ours", &bench->stream, error);
+    if (status == LKS_OK)
+        status = lks_producer_open(bench->stream, "bench", bench->args->options,
+                                   &producer, error);
+    if (status == LKS_OK) {
+        interrupt_watch_producer(producer);
+        status = append_all(bench, producer, slices, error);
+        interrupt_unwatch(producer);
+    }
+    lks_producer_close(producer);
+    free(slices);
+    return status;
+}
+
+static int run(struct args *args)
+{
+    struct bench bench;
+    struct lks_error error;
+    enum lks_status status;
+    int code;
+
+    code = bench_parse(&bench, args, "consume", "ranks", "fetches");
+    if (code != EXIT_DONE)
+        return code;
+    if (bench.slices % bench.worker_count != 0)
+        return report_usage(args->command, "--slices %" PRIu64 " must be a "
+                            "multiple of --ranks %" PRIu64, bench.slices,
+                            bench.worker_count);
+
+    status = bench_open(&bench, &error);
+    if (status == LKS_OK)
+        status = write_raw(&bench, &error);
+    if (status == LKS_OK)
+        status = write_stream(&bench, &error);
+    code = status == LKS_OK ? bench_run(&bench, measure_raw, measure_ours)
+                            : report_error(args, &error);
+    bench_close(&bench);
+    return code;
+}
+
+const struct command command_bench_consume = {
+    .name = "bench consume",
+    .operands = "URL",
+    .operands_min = 1,
+    .operands_max = 1,
+    .opens = true,
+    .reports = true,
+    .text = "Measure reading slices against range-reading raw objects",
+    .options = options,
+    .option_count = COUNT_OF(options),
+    .run = run,
+};

@@ -1,0 +1,146 @@
+/*
+ * The offset that `pack` commits with each TGB.
+ *
+ *     {"pack":1,"L":2048,"M":1,"cp":"contiguous","type":"u16","labels":0,
+ *      "shard":"0/4","file":12,"at":345,"name":"...","sum":"...",
+ *      "names":"...","before":"..."}
+ *
+ * The first line says how it packs: going on in another way would leave a
+ * stream that no trainer expects. The others are a struct source_place.
+ */
+#include "pack_offset.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report.h"
+
+#define FORMAT_VERSION 1
+
+size_t pack_offset_write(const struct pack_plan *plan,
+                         const struct source_place *place,
+                         char text[LKS_OFFSET_SIZE_MAX + 1])
+{
+    int length = snprintf(
+        text, LKS_OFFSET_SIZE_MAX + 1,
+        "{\"pack\":%d,\"L\":%" PRIu64 ",\"M\":%" PRIu64 ",\"cp\":\"%s\","
+        "\"type\":\"%s\",\"labels\":%d,\"shard\":\"%" PRIu64 "/%" PRIu64
+        "\",\"file\":%" PRIu64 ",\"at\":%" PRIu64 ",\"name\":\"%s\","
+        "\"sum\":\"%s\",\"names\":\"%s\",\"before\":\"%s\"}",
+        FORMAT_VERSION, plan->seq_len, plan->micro_batch,
+        plan->zigzag ? "zigzag" : "even", token_type_name(plan->type),
+        plan->labels, plan->shard, plan->shard_count, place->file, place->at,
+        place->name, place->sum, place->names, place->before);
+
+    assert(length > 0);
+    assert((size_t)length <= LKS_OFFSET_SIZE_MAX);
+    return (size_t)length;
+}
+
+static enum lks_status differs(const char *option, const char *was,
+                               struct lks_error *error)
+{
+    return fail(error, LKS_INVALID, "this producer has packed with %s %s; go "
+                "on with that, or use another --producer", option, was);
+}
+
+static enum lks_status check_number(const char *option, json_int_t was,
+                                    uint64_t is, struct lks_error *error)
+{
+    char text[32];
+
+    if (was == (json_int_t)is)
+        return LKS_OK;
+    snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, was);
+    return differs(option, text, error);
+}
+
+static enum lks_status check_text(const char *option, const char *was,
+                                  const char *is, struct lks_error *error)
+{
+    return strcmp(was, is) == 0 ? LKS_OK : differs(option, was, error);
+}
+
+static enum lks_status check_plan(json_t *offset, const struct pack_plan *plan,
+                                  struct lks_error *error)
+{
+    const char *layout = "", *type = "", *shard = "";
+    json_int_t seq_len = 0, micro_batch = 0, labels = 0;
+    enum lks_status status;
+    char text[64];
+
+    if (json_unpack(offset, "{s:I, s:I, s:s, s:s, s:I, s:s}", "L", &seq_len,
+                    "M", &micro_batch, "cp", &layout, "type", &type, "labels",
+                    &labels, "shard", &shard) != 0)
+        return fail(error, LKS_INVALID, "the producer's offset is damaged");
+
+    snprintf(text, sizeof(text), "%" PRIu64 "/%" PRIu64, plan->shard,
+             plan->shard_count);
+    status = check_number("--seq-len", seq_len, plan->seq_len, error);
+    if (status == LKS_OK)
+        status = check_number("--micro-batch", micro_batch, plan->micro_batch,
+                              error);
+    if (status == LKS_OK)
+        status = check_text("--cp-layout",
+                            strcmp(layout, "even") == 0 ? "contiguous"
+                                                        : layout,
+                            pack_plan_cp_layout(plan), error);
+    if (status == LKS_OK && labels != plan->labels)
+        status = fail(error, LKS_INVALID, "this producer has packed %s "
+                      "--labels; go on so, or use another --producer",
+                      labels ? "with" : "without");
+    if (status == LKS_OK)
+        status = check_text("--shard", shard, text, error);
+    if (status == LKS_OK)
+        status = check_text("tokens of type", type,
+                            token_type_name(plan->type), error);
+    return status;
+}
+
+static void copy_hex(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%s", from);
+}
+
+enum lks_status pack_offset_read(const void *data, size_t size,
+                                 const struct pack_plan *plan,
+                                 struct source_place *out_place,
+                                 struct lks_error *error)
+{
+    json_t *offset = json_loadb(data, size, 0, NULL);
+    const char *name = "", *sum = "", *names = "", *before = "";
+    json_int_t version = 0, file = -1, at = -1;
+    enum lks_status status;
+
+    if (json_unpack(offset, "{s:I}", "pack", &version) != 0)
+        status = fail(error, LKS_INVALID, "the last TGB of this producer was "
+                      "not appended by pack; use another --producer");
+    else if (version != FORMAT_VERSION)
+        status = fail(error, LKS_UNSUPPORTED, "this producer has packed with "
+                      "another version of lakestream; go on with that");
+    else
+        status = check_plan(offset, plan, error);
+    if (status != LKS_OK)
+        goto done;
+
+    if (json_unpack(offset, "{s:I, s:I, s:s, s:s, s:s, s:s}", "file", &file,
+                    "at", &at, "name", &name, "sum", &sum, "names", &names,
+                    "before", &before) != 0 || file < 0 || at < 0) {
+        status = fail(error, LKS_INVALID, "the producer's offset is damaged");
+        goto done;
+    }
+    *out_place = (struct source_place){
+        .file = (uint64_t)file,
+        .at = (uint64_t)at,
+    };
+    copy_hex(out_place->name, sizeof(out_place->name), name);
+    copy_hex(out_place->sum, sizeof(out_place->sum), sum);
+    copy_hex(out_place->names, sizeof(out_place->names), names);
+    copy_hex(out_place->before, sizeof(out_place->before), before);
+
+done:
+    json_decref(offset);
+    return status;
+}
