@@ -6,9 +6,12 @@ if(NOT sources OR NOT TARGET lakestream_shared)
     return()
 endif()
 
+# SHA-256, for `consume --hash` and to know again what was packed.
+pkg_check_modules(NETTLE REQUIRED IMPORTED_TARGET nettle)
+
 add_executable(lakestream ${sources})
 target_link_libraries(lakestream PRIVATE
-    lakestream_shared PkgConfig::JANSSON Threads::Threads)
+    lakestream_shared PkgConfig::JANSSON PkgConfig::NETTLE Threads::Threads)
 
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR
     BASE_DIRECTORY ${CMAKE_INSTALL_FULL_BINDIR} OUTPUT_VARIABLE up)
