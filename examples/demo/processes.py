@@ -36,20 +36,16 @@ class Cli:
         return json.loads(self.run(*arguments, "--json"))
 
     def start(self, name, *arguments, stdout=subprocess.PIPE):
-        """A process whose stderr goes to NAME.err; ended by stop_all()."""
-        with open(self.error_path(name), "ab") as errors:
+        """A process that stop_all() ends; its stderr goes to a file."""
+        path = os.path.join(self.folder,
+                            f"{name}.{len(self.processes)}.err")
+        with open(path, "wb") as errors:
             process = subprocess.Popen(
                 [self.path, *arguments], stdout=stdout, stderr=errors,
                 stdin=subprocess.DEVNULL, bufsize=1 << 20)
+        process.name, process.error_path = name, path
         self.processes.append(process)
         return process
-
-    def error_path(self, name):
-        return os.path.join(self.folder, name + ".err")
-
-    def error_of(self, name):
-        with open(self.error_path(name), "rb") as errors:
-            return last_line(errors.read())
 
     def stop_all(self):
         for process in self.processes:
@@ -59,6 +55,18 @@ class Cli:
             if process.stdout:
                 process.stdout.close()
         self.processes.clear()
+
+
+def has_ended(process):
+    """Whether it ended well; raises if it ended otherwise."""
+    if process.poll() is None:
+        return False
+    if process.returncode != 0:
+        with open(process.error_path, "rb") as errors:
+            text = last_line(errors.read())
+        raise CommandFailed(f"{process.name}: {text}" if text else
+                            f"{process.name}: exit {process.returncode}")
+    return True
 
 
 def last_line(data):
@@ -93,11 +101,8 @@ class Packer:
 
     def is_done(self):
         """Whether it ended well; raises if it did not."""
-        if self.process.poll() is None:
+        if not has_ended(self.process):
             return False
-        if self.process.returncode != 0:
-            raise CommandFailed(
-                f"{self.name}: {self.cli.error_of(self.name)}")
         if not self.process.stdout.closed:
             self.summaries.append(json.loads(self.process.communicate()[0]))
         return True
@@ -122,12 +127,7 @@ class Follower(threading.Thread):
             self.seen.append((int(step), digest.decode(), int(size)))
 
     def is_done(self):
-        if self.is_alive():
-            return False
-        if self.process.wait() != 0:
-            raise CommandFailed(
-                f"{self.name}: {self.cli.error_of(self.name)}")
-        return True
+        return not self.is_alive() and has_ended(self.process)
 
     def longest_wait(self, begin, end):
         """Of the waits for a step that overlap this time."""
@@ -141,8 +141,8 @@ def read_log(cli, url):
     process = cli.start("log", "log", url, "--json")
     for line in process.stdout:
         yield json.loads(line)
-    if process.wait() != 0:
-        raise CommandFailed(cli.error_of("log"))
+    process.wait()
+    has_ended(process)
 
 
 def prove(cli, url, layout, sources, seen=None, progress=None):
@@ -165,11 +165,10 @@ def prove(cli, url, layout, sources, seen=None, progress=None):
             totals = check.finish(streams)
         except proof.ProofError:
             # A reader that failed knows better why its bytes ended.
-            for rank, reader in enumerate(readers):
-                if reader.poll():
-                    raise CommandFailed(cli.error_of(f"reread-{rank}"))
+            for reader in readers:
+                has_ended(reader)
             raise
-        for rank, reader in enumerate(readers):
-            if reader.wait() != 0:
-                raise CommandFailed(cli.error_of(f"reread-{rank}"))
+        for reader in readers:
+            reader.wait()
+            has_ended(reader)
     return totals
