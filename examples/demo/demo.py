@@ -26,9 +26,9 @@ from screen import Screen
 
 DP, CP = 2, 2
 PRODUCER_COUNT = 4
-# A TGB is 2 * 8 * 4096 tokens, 128 KiB.
-SEQ_LEN, MICRO_BATCH = 4096, 8
-VICTIM = 1
+# A TGB is 2 * 4 * 4096 tokens, 64 KiB; smaller ones where there is little text.
+SEQ_LEN, SEQ_LEN_MIN, MICRO_BATCH = 4096, 16, 4
+STEPS_WANTED = 200
 POLL_S = 0.1
 REST_S = 0.5
 TIME_LIMIT_S = 600
@@ -43,18 +43,26 @@ class Job:
 
     def __init__(self, cli, url, files, screen):
         self.cli, self.url, self.screen = cli, url, screen
-        self.layout = proof.Layout(DP, CP, SEQ_LEN, MICRO_BATCH)
         self.files = files
-        shards = [proof.shard_files(files.sizes, i, PRODUCER_COUNT)
-                  for i in range(PRODUCER_COUNT)]
-        self.tgb_counts = [self.layout.tgb_count(sizes) if sizes else 0
-                           for sizes in shards]
-        self.step_count = sum(self.tgb_counts)
+        self._choose_layout()
         self.packers = []
         self.followers = []
+        self.victim = None
         self.killed_at = None
-        self.killed_seq = 0
         self.back = False
+
+    def _choose_layout(self):
+        shards = [proof.shard_files(self.files.sizes, i, PRODUCER_COUNT)
+                  for i in range(PRODUCER_COUNT)]
+        seq_len = SEQ_LEN
+        while True:
+            self.layout = proof.Layout(DP, CP, seq_len, MICRO_BATCH)
+            self.tgb_counts = [self.layout.tgb_count(sizes)
+                               for sizes in shards]
+            self.step_count = sum(self.tgb_counts)
+            if self.step_count >= STEPS_WANTED or seq_len == SEQ_LEN_MIN:
+                break
+            seq_len //= 2
 
     def sources(self):
         return {packer.name: proof.shard_files(self.files.files, i,
@@ -88,33 +96,33 @@ class Job:
             time.sleep(POLL_S if self.back else POLL_S / 5)
         self.seconds = max(rank.times[-1]
                            for rank in self.followers) - self.started
-        if self.killed_at is None:
-            raise Failed("the producers were through before one could be "
-                         "killed: give it more data")
 
     def _is_down(self, packer):
-        return (packer is self.packers[VICTIM] and self.killed_at is not None
-                and not self.back)
+        return packer is self.victim and not self.back
 
     def _disturb(self):
-        """Kills a producer a quarter down its way; brings it back."""
-        packer = self.packers[VICTIM]
-        if self.killed_at is None:
-            seq = self._committed(packer.name)
-            if seq >= max(1, self.tgb_counts[VICTIM] // 4) and packer.kill():
+        """Kills a producer some way down its road; brings it back."""
+        if self.victim is None:
+            self._kill_one()
+        elif not self.back and time.monotonic() > self.killed_at + REST_S:
+            self.victim.start()
+            self.back = True
+            self.screen.say(f"{self._clock()}  {self.victim.name} started "
+                            "again")
+
+    def _kill_one(self):
+        """The first that has committed a quarter and is not through yet."""
+        info = self.cli.json("info", self.url)
+        seqs = {producer["id"]: producer["next_seq"]
+                for producer in info["producers"]}
+        for packer, count in zip(self.packers, self.tgb_counts):
+            seq = seqs.get(packer.name, 0)
+            if max(1, count // 4) <= seq < count and packer.kill():
+                self.victim = packer
                 self.killed_at = time.monotonic()
-                self.killed_seq = seq
                 self.screen.say(f"{self._clock()}  {packer.name} killed "
                                 f"(SIGKILL) with {seq} TGBs committed")
-        elif not self.back and time.monotonic() > self.killed_at + REST_S:
-            packer.start()
-            self.back = True
-            self.screen.say(f"{self._clock()}  {packer.name} started again")
-
-    def _committed(self, name):
-        info = self.cli.json("info", self.url)
-        return next((producer["next_seq"] for producer in info["producers"]
-                     if producer["id"] == name), 0)
+                return
 
     def _clock(self):
         return f"{time.monotonic() - self.started:6.1f} s"
@@ -154,30 +162,34 @@ def percentiles(job):
             max(each["p95"] for each in latencies))
 
 
-def comeback(job):
-    """When the ranks saw the killed producer's first step of its new life,
-    and how many TGBs each life committed."""
-    name = job.packers[VICTIM].name
-    lives = {}
+def describe_kill(job):
+    """What the kill cost, as lines."""
+    overall = max(rank.longest_wait(0, float("inf"))
+                  for rank in job.followers)
+    if job.victim is None:
+        return ["  no producer could be killed in the middle, all were too "
+                "fast: give it more data",
+                f"  longest wait of a rank for a step: {overall:.2f} s"]
+    steps = [[], []]
     for entry in processes.read_log(job.cli, job.url):
-        if entry["producer"] == name:
-            lives.setdefault(entry["epoch"], []).append(entry["step"])
-    epochs = sorted(lives)
-    if len(epochs) < 2:
-        raise Failed(f"{name} committed nothing after it came back")
-    first = lives[epochs[1]][0]
-    return (max(rank.times[first + 1] for rank in job.followers),
-            [len(lives[epoch]) for epoch in epochs])
+        if entry["producer"] == job.victim.name:
+            steps[entry["epoch"] > 1].append(entry["step"])
+    before, after = map(len, steps)
+    text = (f"  {job.victim.name}: {before} TGBs in its first life, {after} in "
+            "its second")
+    back_at = job.killed_at + REST_S
+    if after > 0:
+        back_at = max(rank.times[steps[1][0] + 1] for rank in job.followers)
+        text += f", visible {back_at - job.killed_at:.2f} s after the kill"
+    wait = max(rank.longest_wait(job.killed_at, back_at)
+               for rank in job.followers)
+    return [text,
+            f"  longest wait of a rank for a step: {wait:.2f} s around the "
+            f"kill, {overall:.2f} s in the whole run"]
 
 
 def report(job, checked, totals):
     say = job.screen.say
-    name = job.packers[VICTIM].name
-    back_at, lives = comeback(job)
-    wait = max(rank.longest_wait(job.killed_at, back_at)
-               for rank in job.followers)
-    overall = max(rank.longest_wait(0, float("inf"))
-                  for rank in job.followers)
     summaries = [summary for packer in job.packers
                  for summary in packer.summaries]
     conflicts = sum(summary["conflicts"] for summary in summaries)
@@ -200,10 +212,8 @@ def report(job, checked, totals):
         "(without the killed process's)")
     say(f"  append to visible: p50 {p50:.0f} ms, p95 {p95:.0f} ms "
         "(of the slowest producer)")
-    say(f"  {name}: {lives[0]} TGBs before the kill, {sum(lives[1:])} after, "
-        f"visible again {back_at - job.killed_at:.2f} s after it")
-    say(f"  longest wait of a rank for a step: {wait:.2f} s around the kill, "
-        f"{overall:.2f} s in the whole run")
+    for line in describe_kill(job):
+        say(line)
 
 
 def parse_arguments():
