@@ -13,12 +13,13 @@
 
 #include "store/store.h"
 
-#define LKS_FILE_FOLDERS_MAX 32u       /* folders held open for writing */
-#define LKS_FILE_TRIES_MAX 100u        /* lost races that a call puts up with */
-#define LKS_FILE_CHUNK_SIZE (4u << 20) /* read or written by one system call   \
-                                        */
-#define LKS_FILE_VECTORS_MAX 64u       /* parts of one system call */
-#define LKS_FILE_TEMP_FOLDER ".tmp"    /* no key has a '.' first */
+#define LKS_FILE_FOLDERS_MAX 32u /* folders held open for writing */
+#define LKS_FILE_TRIES_MAX 100u  /* lost races that a call puts up with */
+#define LKS_FILE_CHUNK_SIZE                                                    \
+    (4u << 20)                      /* read or written by one system call      \
+                                     */
+#define LKS_FILE_VECTORS_MAX 64u    /* parts of one system call */
+#define LKS_FILE_TEMP_FOLDER ".tmp" /* no key has a '.' first */
 #define LKS_FILE_TEMP_AGE_MS INT64_C(86400000) /* nobody writes for so long */
 
 /* A folder that objects are written into. */

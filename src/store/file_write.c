@@ -64,6 +64,12 @@ static int hold_again(struct file_write *write, int reason)
     return reason == 0 ? EAGAIN : reason;
 }
 
+/* The same for the folder of temporary names. */
+static int temp_reason(const struct lks_file_temp *temp, int reason)
+{
+    return lks_file_folder_is_gone(temp->folder) ? EAGAIN : reason;
+}
+
 static bool says_no_tmpfile(int reason)
 {
     return reason == EOPNOTSUPP || reason == EISDIR || reason == EINVAL;
@@ -79,8 +85,9 @@ static int open_once(struct file_write *write)
                            O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
         if (write->fd >= 0)
             return 0;
+        /* Of a folder that is gone, ext4 says EPERM and others ENOENT. */
         if (!says_no_tmpfile(errno))
-            return errno == ENOENT ? hold_again(write, ENOENT) : errno;
+            return hold_again(write, errno);
         atomic_store(&file->lacks_tmpfile, true);
     }
 
@@ -91,10 +98,10 @@ static int open_once(struct file_write *write)
                        O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
     if (write->fd >= 0)
         return 0;
-    reason = errno;
+    reason = temp_reason(&write->temp, errno);
     write->temp.name[0] = '\0';
     lks_file_temp_done(file, &write->temp);
-    return reason == ENOENT ? EAGAIN : reason;
+    return reason;
 }
 
 /* The next vectors from `*part` on, of which `*skip` bytes are done. */
@@ -207,9 +214,11 @@ static int replace(struct file_write *write)
         if (reason == 0)
             reason = link_to(write, temp.folder->fd, temp.name);
         if (reason != 0) {
+            if (temp.folder != NULL)
+                reason = temp_reason(&temp, reason);
             temp.name[0] = '\0';
             lks_file_temp_done(write->file, &temp);
-            return reason == ENOENT ? EAGAIN : reason;
+            return reason;
         }
         write->temp = temp;
     }
@@ -247,9 +256,7 @@ static int publish_once(struct file_write *write)
     }
     if (reason == EEXIST)
         return present == ENOENT ? EAGAIN : present;
-    if (reason != ENOENT)
-        return reason;
-    reason = hold_again(write, ENOENT);
+    reason = hold_again(write, reason);
     if (reason == ENOENT && write->temp.folder == NULL) {
         atomic_store(&write->file->lacks_tmpfile, true);
         return ANEW;
