@@ -6,9 +6,6 @@ if(NOT sources OR NOT TARGET lakestream_shared)
     return()
 endif()
 
-# SHA-256, for `consume --hash` and to know again what was packed.
-pkg_check_modules(NETTLE REQUIRED IMPORTED_TARGET nettle)
-
 add_executable(lakestream ${sources})
 target_link_libraries(lakestream PRIVATE
     lakestream_shared PkgConfig::JANSSON PkgConfig::NETTLE Threads::Threads)
