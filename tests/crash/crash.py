@@ -8,13 +8,15 @@ Each round makes a stream of its own. Several producers pack small files, while
 a rank per slice follows. Producers are killed with SIGKILL at random times,
 right at their start as well, and started again until all are through. Some are
 not killed but stopped, left asleep while a successor takes their place, and
-woken up behind its back. Then `verify --data` and the demo's proof look at
-what is there. A failure prints the command that replays its round: the plan is
+woken up behind its back. `verify` runs all the time and must never see
+anything wrong. At the end, `verify --data` and the demo's proof look at what
+is there. A failure prints the command that replays its round: the plan is
 the same, the machine's timing is not.
 """
 # labels: slow
 
 import argparse
+import json
 import os
 import random
 import secrets
@@ -143,6 +145,29 @@ class Worker:
                                        "was replaced does not end")
 
 
+class Looker:
+    """Verifies the stream again and again while everything is going on."""
+
+    def __init__(self, cli, url):
+        self.cli, self.url = cli, url
+        self.count = 0
+        self.process = None
+        self.look()
+
+    def look(self):
+        if self.process is None:
+            self.process = self.cli.start("verify", "verify", self.url,
+                                          "--json")
+        elif self.process.poll() is not None:
+            report = json.loads(self.process.communicate()[0] or "null")
+            if report is not None and not report["ok"]:
+                raise proof.ProofError("verify, in the middle of it: "
+                                       f"{report['problems']}")
+            processes.has_ended(self.process)
+            self.process = None
+            self.count += 1
+
+
 class Round:
     def __init__(self, program, plan, folder):
         self.plan = plan
@@ -191,7 +216,9 @@ class Round:
 
     def watch(self):
         deadline = time.monotonic() + ROUND_LIMIT_S
+        looker = Looker(self.cli, self.url)
         while True:
+            looker.look()
             done = [worker.is_done() for worker in self.workers]
             done += [rank.is_done() for rank in self.followers]
             if all(done):
