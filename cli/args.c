@@ -62,7 +62,8 @@ static bool size_parse(const char *text, uint64_t *out_size)
     return true;
 }
 
-static bool in_range(const struct arg_option *option, const char *text,
+static bool in_range(const struct arg_option *option,
+                     const char *text,
                      int64_t *out_number)
 {
     bool negative = option->type == ARG_SIGNED && *text == '-';
@@ -106,17 +107,19 @@ static int set_value(struct args *args, size_t index, const char *text)
         if (!in_range(option, text, &value->number))
             return report_usage(args->command,
                                 "--%s must be a whole number%s of %" PRId64
-                                " to %" PRId64 ", not \"%s\"", option->name,
+                                " to %" PRId64 ", not \"%s\"",
+                                option->name,
                                 option->type == ARG_SIZE
-                                    ? " (KiB, MiB, GiB may follow)" : "",
+                                    ? " (KiB, MiB, GiB may follow)"
+                                    : "",
                                 option->min, option->max, text);
         break;
     case ARG_TEXT:
         if (option->max > 0 && strlen(text) > (size_t)option->max)
             return report_usage(args->command,
                                 "--%s is %zu bytes long; it may have up to "
-                                "%" PRId64, option->name, strlen(text),
-                                option->max);
+                                "%" PRId64,
+                                option->name, strlen(text), option->max);
         break;
     case ARG_CHOICE:
         if (!in_words(option->value, text))
@@ -129,14 +132,22 @@ static int set_value(struct args *args, size_t index, const char *text)
     return EXIT_DONE;
 }
 
-static int set_library_option(struct args *args, const char *flag,
-                              const char *name, const char *text)
+static int set_library_option(struct args *args,
+                              const char *flag,
+                              const char *name,
+                              const char *text)
 {
+    const char *message;
     struct lks_error error;
+    size_t length = strlen(name);
 
     if (lks_options_set(args->options, name, text, &error) == LKS_OK)
         return EXIT_DONE;
-    return report_usage(args->command, "--%s: %s", flag, error.message);
+    /* The library says "max_live_steps: ..."; here it is a flag. */
+    message = error.message;
+    if (strncmp(message, name, length) == 0 && message[length] == ':')
+        message += length + 1 + (message[length + 1] == ' ');
+    return report_usage(args->command, "--%s: %s", flag, message);
 }
 
 /* How many letters to change, add or drop: Levenshtein's distance. */
@@ -186,12 +197,15 @@ static int unknown_option(const struct args *args, const char *name)
         }
     }
     if (best[0] != '\0')
-        return report_usage(command, "there is no option --%s; did you mean "
-                            "--%s?", name, best);
+        return report_usage(command,
+                            "there is no option --%s (did you mean "
+                            "--%s?)",
+                            name, best);
     return report_usage(command, "there is no option --%s", name);
 }
 
-static bool find_option(const struct command *command, const char *name,
+static bool find_option(const struct command *command,
+                        const char *name,
                         size_t *out_index)
 {
     for (size_t i = 0; i < command->option_count; i++) {
@@ -203,8 +217,17 @@ static bool find_option(const struct command *command, const char *name,
     return false;
 }
 
+bool args_has_option(const struct command *command, const char *name)
+{
+    size_t index;
+
+    return find_option(command, name, &index);
+}
+
 /* `word` is "--name" or "--name=value"; takes its value from `next`. */
-static int take_long(struct args *args, const char *word, const char *next,
+static int take_long(struct args *args,
+                     const char *word,
+                     const char *next,
                      bool *out_took_next)
 {
     const char *equals = strchr(word, '=');
@@ -236,7 +259,9 @@ static int take_long(struct args *args, const char *word, const char *next,
 }
 
 /* `word` is "-o" or "-oVALUE". */
-static int take_short(struct args *args, const char *word, const char *next,
+static int take_short(struct args *args,
+                      const char *word,
+                      const char *next,
                       bool *out_took_next)
 {
     const struct command *command = args->command;

@@ -16,8 +16,8 @@
 
 enum exit_code {
     EXIT_DONE = 0,
-    EXIT_FAILED = 1,      /* it was tried, and did not work */
-    EXIT_USAGE = 2,       /* the command line alone shows that it cannot */
+    EXIT_FAILED = 1,        /* it was tried, and did not work */
+    EXIT_USAGE = 2,         /* the command line alone shows that it cannot */
     EXIT_INTERRUPTED = 128, /* plus the signal's number */
 };
 
@@ -90,6 +90,9 @@ bool args_given(const struct args *args, const char *name);
 const char *args_text(const struct args *args, const char *name);
 int64_t args_signed(const struct args *args, const char *name);
 uint64_t args_number(const struct args *args, const char *name);
+
+/* Has the command an option of its own with this name? */
+bool args_has_option(const struct command *command, const char *name);
 
 /* Is it one of --json, -v, -vv, --verbose, -h, --help? Then it is taken. */
 bool args_take_common(struct args *args, const char *word);

@@ -33,8 +33,11 @@ void bench_key(uint64_t index, char key[BENCH_KEY_SIZE])
     snprintf(key, BENCH_KEY_SIZE, "raw/%08" PRIu64, index);
 }
 
-int bench_parse(struct bench *bench, struct args *args, const char *title,
-                const char *workers, const char *depth)
+int bench_parse(struct bench *bench,
+                struct args *args,
+                const char *title,
+                const char *workers,
+                const char *depth)
 {
     *bench = (struct bench){
         .args = args,
@@ -50,9 +53,10 @@ int bench_parse(struct bench *bench, struct args *args, const char *title,
     };
     bench->tgb_size = bench->slice_size * bench->slices;
     if (bench->count % bench->worker_count != 0)
-        return report_usage(args->command, "--count %" PRIu64 " must be a "
-                            "multiple of --%s %" PRIu64, bench->count, workers,
-                            bench->worker_count);
+        return report_usage(args->command,
+                            "--count %" PRIu64 " must be a "
+                            "multiple of --%s %" PRIu64,
+                            bench->count, workers, bench->worker_count);
     return EXIT_DONE;
 }
 
@@ -98,13 +102,14 @@ enum lks_status bench_open(struct bench *bench, struct lks_error *error)
         return status;
     bench->payload = malloc(room);
     if (bench->payload == NULL)
-        return fail(error, LKS_NO_MEMORY, "out of memory for a TGB of %"
-                    PRIu64 " bytes; use a smaller --slice-size or --slices",
+        return fail(error, LKS_NO_MEMORY,
+                    "out of memory for a TGB of %" PRIu64
+                    " bytes; use a smaller --slice-size or --slices",
                     bench->tgb_size);
     fill_payload(bench->payload, bench->tgb_size);
 
-    status = lks_store_open(bench->url, bench->args->options, &bench->store,
-                            error);
+    status =
+        lks_store_open(bench->url, bench->args->options, &bench->store, error);
     if (status == LKS_OK)
         interrupt_watch_work(bench);
     return status;
@@ -131,13 +136,13 @@ void bench_close(struct bench *bench)
         }
         lks_store_close(bench->store);
         if (!bench_folder_remove(bench->url))
-            fprintf(stderr, "lakestream bench: please remove %s\n",
-                    bench->url);
+            fprintf(stderr, "lakestream bench: please remove %s\n", bench->url);
     }
     free(bench->payload);
 }
 
-enum lks_status bench_create_stream(struct bench *bench, const char *name,
+enum lks_status bench_create_stream(struct bench *bench,
+                                    const char *name,
                                     struct lks_stream **out_stream,
                                     struct lks_error *error)
 {
@@ -190,8 +195,11 @@ static void begin(struct team *team)
     pthread_mutex_unlock(&team->locked.mutex);
 }
 
-enum lks_status bench_threads(size_t count, bench_work_fn *work, void *shared,
-                              double *out_seconds, struct lks_error *error)
+enum lks_status bench_threads(size_t count,
+                              bench_work_fn *work,
+                              void *shared,
+                              double *out_seconds,
+                              struct lks_error *error)
 {
     pthread_t threads[THREADS_MAX];
     struct team team = {
@@ -203,8 +211,8 @@ enum lks_status bench_threads(size_t count, bench_work_fn *work, void *shared,
     size_t started = 0;
     double start;
 
-    while (started < count && pthread_create(&threads[started], NULL,
-                                             run_member, &team) == 0)
+    while (started < count &&
+           pthread_create(&threads[started], NULL, run_member, &team) == 0)
         started++;
     if (started < count) /* Those that run find that it has failed. */
         fail(&team.locked.error, LKS_NO_MEMORY, "cannot start %zu threads",
@@ -253,10 +261,9 @@ static json_t *summarize(struct samples *samples)
     size_t count = samples->count;
 
     qsort(values, count, sizeof(*values), compare_numbers);
-    return json_pack("{s:f, s:f, s:f}",
-                     "median", (values[(count - 1) / 2] + values[count / 2]) /
-                                   2,
-                     "min", values[0], "max", values[count - 1]);
+    return json_pack("{s:f, s:f, s:f}", "median",
+                     (values[(count - 1) / 2] + values[count / 2]) / 2, "min",
+                     values[0], "max", values[count - 1]);
 }
 
 static double number_at(const json_t *object, const char *key)
@@ -264,7 +271,8 @@ static double number_at(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
-static int print_result(const struct bench *bench, struct samples *raw,
+static int print_result(const struct bench *bench,
+                        struct samples *raw,
                         struct samples *ours)
 {
     struct samples pairs = {.count = raw->count};
@@ -287,25 +295,25 @@ static int print_result(const struct bench *bench, struct samples *raw,
                       "bench", bench->title, "url", bench->args->operands[0],
                       bench->workers, (json_int_t)bench->worker_count,
                       bench->depth, (json_int_t)bench->depth_count,
-                      "slice_size", (json_int_t)bench->slice_size,
-                      "slices", (json_int_t)bench->slices,
-                      "count", (json_int_t)bench->count,
-                      "pairs", (json_int_t)bench->pairs, "unit", "MB/s",
-                      "ours", ours_json, "raw", raw_json, "ratio", ratio,
+                      "slice_size", (json_int_t)bench->slice_size, "slices",
+                      (json_int_t)bench->slices, "count",
+                      (json_int_t)bench->count, "pairs",
+                      (json_int_t)bench->pairs, "unit", "MB/s", "ours",
+                      ours_json, "raw", raw_json, "ratio", ratio,
                       "ratio_of_pairs", pairs_json));
 
-    code = printf("%" PRIu64 " %s, %" PRIu64 " %s each; %" PRIu64
-                  " TGBs of %" PRIu64 " x %" PRIu64 " bytes; %" PRIu64
-                  " pairs\n", bench->worker_count, bench->workers,
-                  bench->depth_count, bench->depth, bench->count,
-                  bench->slices, bench->slice_size, bench->pairs);
+    code =
+        printf("%" PRIu64 " %s, %" PRIu64 " %s each; %" PRIu64
+               " TGBs of %" PRIu64 " x %" PRIu64 " bytes; %" PRIu64 " pairs\n",
+               bench->worker_count, bench->workers, bench->depth_count,
+               bench->depth, bench->count, bench->slices, bench->slice_size,
+               bench->pairs);
     printf("%-6s %10s %10s %10s  MB/s\n", "", "median", "min", "max");
     printf("%-6s %10.1f %10.1f %10.1f\n", "ours",
            number_at(ours_json, "median"), number_at(ours_json, "min"),
            number_at(ours_json, "max"));
-    printf("%-6s %10.1f %10.1f %10.1f\n", "raw",
-           number_at(raw_json, "median"), number_at(raw_json, "min"),
-           number_at(raw_json, "max"));
+    printf("%-6s %10.1f %10.1f %10.1f\n", "raw", number_at(raw_json, "median"),
+           number_at(raw_json, "min"), number_at(raw_json, "max"));
     printf("%-6s %10.3f %10.3f %10.3f  (median of pairs %.3f)\n", "ratio",
            ratio, number_at(pairs_json, "min"), number_at(pairs_json, "max"),
            number_at(pairs_json, "median"));
@@ -315,7 +323,8 @@ static int print_result(const struct bench *bench, struct samples *raw,
     return code < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
-int bench_run(struct bench *bench, bench_measure_fn *measure_raw,
+int bench_run(struct bench *bench,
+              bench_measure_fn *measure_raw,
               bench_measure_fn *measure_ours)
 {
     struct samples raw = {0}, ours = {0};
@@ -338,8 +347,7 @@ int bench_run(struct bench *bench, bench_measure_fn *measure_raw,
             raw.count = 0;
             ours.count = 0;
         }
-        progress_show(&progress,
-                      2 * (i + 1) * bench->count * bench->tgb_size);
+        progress_show(&progress, 2 * (i + 1) * bench->count * bench->tgb_size);
     }
     progress_stop(&progress);
     return status == LKS_OK ? print_result(bench, &raw, &ours)

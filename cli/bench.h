@@ -8,22 +8,38 @@
 #include "args.h"
 
 #define BENCH_WORKERS_MAX 8u /* producers or ranks */
-#define BENCH_DEPTH_MAX 64u /* uploads or fetches of each */
+#define BENCH_DEPTH_MAX 64u  /* uploads or fetches of each */
 #define BENCH_PAIRS_MAX 1000u
 #define BENCH_URL_SIZE 2048u
 #define BENCH_KEY_SIZE 32u
 
 /* The options that both benches have. */
 #define BENCH_OPTIONS                                                          \
-    {.name = "slice-size", .type = ARG_SIZE, .value = "SIZE",                  \
-     .preset = "1MiB", .min = 1, .max = LKS_SLICE_SIZE_MAX,                    \
+    {.name = "slice-size",                                                     \
+     .type = ARG_SIZE,                                                         \
+     .value = "SIZE",                                                          \
+     .preset = "1MiB",                                                         \
+     .min = 1,                                                                 \
+     .max = LKS_SLICE_SIZE_MAX,                                                \
      .text = "bytes of a slice"},                                              \
-    {.name = "slices", .type = ARG_COUNT, .value = "N", .preset = "4",         \
-     .min = 1, .max = LKS_SLICE_COUNT_MAX, .text = "slices of a TGB"},         \
-    {.name = "count", .type = ARG_COUNT, .value = "N", .preset = "64",         \
-     .min = 1, .max = 1000000, .text = "TGBs of each measurement, in all"},    \
-    {.name = "pairs", .type = ARG_COUNT, .value = "N", .preset = "7",          \
-     .min = 7, .max = BENCH_PAIRS_MAX, .text = "measurements of each side"}
+        {.name = "slices",                                                     \
+         .type = ARG_COUNT,                                                    \
+         .value = "N",                                                         \
+         .preset = "4",                                                        \
+         .min = 1,                                                             \
+         .max = LKS_SLICE_COUNT_MAX,                                           \
+         .text = "slices of a TGB"},                                           \
+        {.name = "count",                                                      \
+         .type = ARG_COUNT,                                                    \
+         .value = "N",                                                         \
+         .preset = "64",                                                       \
+         .min = 1,                                                             \
+         .max = 1000000,                                                       \
+         .text = "TGBs of each measurement, in all"},                          \
+    {                                                                          \
+        .name = "pairs", .type = ARG_COUNT, .value = "N", .preset = "7",       \
+        .min = 7, .max = BENCH_PAIRS_MAX, .text = "measurements of each side"  \
+    }
 
 struct bench {
     struct args *args;
@@ -38,9 +54,9 @@ struct bench {
     uint64_t depth_count; /* of each worker */
     uint64_t tgb_size;
 
-    char url[BENCH_URL_SIZE]; /* of a fresh prefix below the one given */
-    struct lks_store *store;  /* there, for the raw side */
-    uint8_t *payload;         /* of one TGB */
+    char url[BENCH_URL_SIZE];  /* of a fresh prefix below the one given */
+    struct lks_store *store;   /* there, for the raw side */
+    uint8_t *payload;          /* of one TGB */
     struct lks_stream *stream; /* there, for who reads it; closed with it */
 };
 

@@ -13,7 +13,9 @@
 
 #define OPEN_FOLDERS 16
 
-static int remove_entry(const char *path, const struct stat *stat, int kind,
+static int remove_entry(const char *path,
+                        const struct stat *stat,
+                        int kind,
                         struct FTW *where)
 {
     (void)stat;

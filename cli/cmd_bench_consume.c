@@ -13,10 +13,20 @@
 
 static const struct arg_option options[] = {
     BENCH_OPTIONS,
-    {.name = "ranks", .type = ARG_COUNT, .value = "N", .preset = "1",
-     .min = 1, .max = BENCH_WORKERS_MAX, .text = "ranks at the same time"},
-    {.name = "fetches", .type = ARG_COUNT, .value = "N", .preset = "4",
-     .min = 1, .max = BENCH_DEPTH_MAX, .text = "reads of each at a time"},
+    {.name = "ranks",
+     .type = ARG_COUNT,
+     .value = "N",
+     .preset = "1",
+     .min = 1,
+     .max = BENCH_WORKERS_MAX,
+     .text = "ranks at the same time"},
+    {.name = "fetches",
+     .type = ARG_COUNT,
+     .value = "N",
+     .preset = "4",
+     .min = 1,
+     .max = BENCH_DEPTH_MAX,
+     .text = "reads of each at a time"},
 };
 
 struct raw_gets {
@@ -24,7 +34,8 @@ struct raw_gets {
     atomic_uint_fast64_t next[BENCH_WORKERS_MAX]; /* step of each rank */
 };
 
-static enum lks_status get_ranges(void *shared, size_t index,
+static enum lks_status get_ranges(void *shared,
+                                  size_t index,
                                   struct lks_error *error)
 {
     struct raw_gets *gets = shared;
@@ -36,21 +47,21 @@ static enum lks_status get_ranges(void *shared, size_t index,
     char key[BENCH_KEY_SIZE];
 
     if (data == NULL)
-        return fail(error, LKS_NO_MEMORY, "out of memory for %" PRIu64
-                    " bytes", size);
+        return fail(error, LKS_NO_MEMORY, "out of memory for %" PRIu64 " bytes",
+                    size);
     while (status == LKS_OK &&
            (step = atomic_fetch_add(&gets->next[rank], 1)) < bench->count) {
         bench_key(step, key);
-        status = interrupted()
-                     ? fail(error, LKS_CANCELLED, "interrupted")
-                     : lks_object_get(bench->store, key, rank * size, data,
-                                      size, error);
+        status = interrupted() ? fail(error, LKS_CANCELLED, "interrupted")
+                               : lks_object_get(bench->store, key, rank * size,
+                                                data, size, error);
     }
     free(data);
     return status;
 }
 
-static enum lks_status measure_raw(struct bench *bench, double *out_seconds,
+static enum lks_status measure_raw(struct bench *bench,
+                                   double *out_seconds,
                                    struct lks_error *error)
 {
     struct raw_gets gets = {.bench = bench};
@@ -60,7 +71,8 @@ static enum lks_status measure_raw(struct bench *bench, double *out_seconds,
 }
 
 /* From opening on, since that is when fetching ahead begins. */
-static enum lks_status read_steps(void *shared, size_t index,
+static enum lks_status read_steps(void *shared,
+                                  size_t index,
                                   struct lks_error *error)
 {
     struct bench *bench = shared;
@@ -84,7 +96,8 @@ static enum lks_status read_steps(void *shared, size_t index,
     return status;
 }
 
-static enum lks_status measure_ours(struct bench *bench, double *out_seconds,
+static enum lks_status measure_ours(struct bench *bench,
+                                    double *out_seconds,
                                     struct lks_error *error)
 {
     return bench_threads(bench->worker_count, read_steps, bench, out_seconds,
@@ -157,9 +170,10 @@ static int run(struct args *args)
     if (code != EXIT_DONE)
         return code;
     if (bench.slices % bench.worker_count != 0)
-        return report_usage(args->command, "--slices %" PRIu64 " must be a "
-                            "multiple of --ranks %" PRIu64, bench.slices,
-                            bench.worker_count);
+        return report_usage(args->command,
+                            "--slices %" PRIu64 " must be a "
+                            "multiple of --ranks %" PRIu64,
+                            bench.slices, bench.worker_count);
 
     status = bench_open(&bench, &error);
     if (status == LKS_OK)

@@ -13,10 +13,20 @@
 
 static const struct arg_option options[] = {
     BENCH_OPTIONS,
-    {.name = "producers", .type = ARG_COUNT, .value = "N", .preset = "1",
-     .min = 1, .max = BENCH_WORKERS_MAX, .text = "producers at the same time"},
-    {.name = "uploads", .type = ARG_COUNT, .value = "N", .preset = "4",
-     .min = 1, .max = BENCH_DEPTH_MAX, .text = "uploads of each at a time"},
+    {.name = "producers",
+     .type = ARG_COUNT,
+     .value = "N",
+     .preset = "1",
+     .min = 1,
+     .max = BENCH_WORKERS_MAX,
+     .text = "producers at the same time"},
+    {.name = "uploads",
+     .type = ARG_COUNT,
+     .value = "N",
+     .preset = "4",
+     .min = 1,
+     .max = BENCH_DEPTH_MAX,
+     .text = "uploads of each at a time"},
 };
 
 struct raw_puts {
@@ -24,7 +34,8 @@ struct raw_puts {
     atomic_uint_fast64_t next;
 };
 
-static enum lks_status put_objects(void *shared, size_t index,
+static enum lks_status put_objects(void *shared,
+                                   size_t index,
                                    struct lks_error *error)
 {
     struct raw_puts *puts = shared;
@@ -47,7 +58,8 @@ static enum lks_status put_objects(void *shared, size_t index,
     return LKS_OK;
 }
 
-static enum lks_status measure_raw(struct bench *bench, double *out_seconds,
+static enum lks_status measure_raw(struct bench *bench,
+                                   double *out_seconds,
                                    struct lks_error *error)
 {
     struct raw_puts puts = {.bench = bench};
@@ -69,7 +81,8 @@ struct appends {
     struct lks_producer *producers[BENCH_WORKERS_MAX];
 };
 
-static enum lks_status append_tgbs(void *shared, size_t index,
+static enum lks_status append_tgbs(void *shared,
+                                   size_t index,
                                    struct lks_error *error)
 {
     struct appends *appends = shared;
@@ -79,8 +92,7 @@ static enum lks_status append_tgbs(void *shared, size_t index,
 
     for (uint64_t i = 0; i < bench->count / bench->worker_count; i++) {
         status = lks_producer_append(producer, appends->slices, bench->slices,
-                                     &i, sizeof(i), NULL, 0, NULL, NULL,
-                                     error);
+                                     &i, sizeof(i), NULL, 0, NULL, NULL, error);
         if (status != LKS_OK)
             return status;
     }
@@ -107,7 +119,8 @@ static enum lks_status open_producers(struct appends *appends,
     return LKS_OK;
 }
 
-static enum lks_status measure_ours(struct bench *bench, double *out_seconds,
+static enum lks_status measure_ours(struct bench *bench,
+                                    double *out_seconds,
                                     struct lks_error *error)
 {
     struct appends appends = {

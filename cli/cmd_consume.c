@@ -13,24 +13,43 @@
 #include "report.h"
 
 static const struct arg_option options[] = {
-    {.name = "rank", .type = ARG_COUNT, .value = "R", .required = true,
-     .max = UINT32_MAX, .text = "the rank in its mesh, d * cp + c"},
-    {.name = "dp", .type = ARG_COUNT, .value = "D", .preset = "0",
-     .max = UINT32_MAX, .text = "the reader's mesh; 0: the stream's own"},
-    {.name = "cp", .type = ARG_COUNT, .value = "C", .preset = "0",
-     .max = UINT32_MAX, .text = "the same for context-parallel ranks"},
-    {.name = "from", .type = ARG_COUNT, .value = "N", .max = INT64_MAX,
+    {.name = "rank",
+     .type = ARG_COUNT,
+     .value = "R",
+     .required = true,
+     .max = UINT32_MAX,
+     .text = "the rank in its mesh, d * cp + c"},
+    {.name = "dp",
+     .type = ARG_COUNT,
+     .value = "D",
+     .preset = "0",
+     .max = UINT32_MAX,
+     .text = "the reader's mesh; 0: the stream's own"},
+    {.name = "cp",
+     .type = ARG_COUNT,
+     .value = "C",
+     .preset = "0",
+     .max = UINT32_MAX,
+     .text = "the same for context-parallel ranks"},
+    {.name = "from",
+     .type = ARG_COUNT,
+     .value = "N",
+     .max = INT64_MAX,
      .text = "the first step (default: the first live one)"},
-    {.name = "to", .type = ARG_COUNT, .value = "N", .max = INT64_MAX,
+    {.name = "to",
+     .type = ARG_COUNT,
+     .value = "N",
+     .max = INT64_MAX,
      .text = "the step to stop before (default: the stream's end)"},
-    {.name = "hash", .type = ARG_FLAG,
+    {.name = "hash",
+     .type = ARG_FLAG,
      .text = "print \"step sha256 bytes\" for each step"},
-    {.name = "raw", .type = ARG_FLAG,
+    {.name = "raw",
+     .type = ARG_FLAG,
      .text = "write the slices' bytes to stdout"},
 };
 
-static void hash_batch(const struct lks_batch *batch,
-                       char hex[DIGEST_HEX_SIZE])
+static void hash_batch(const struct lks_batch *batch, char hex[DIGEST_HEX_SIZE])
 {
     struct digest digest;
 
@@ -55,12 +74,11 @@ static uint64_t batch_size(const struct lks_batch *batch)
 static void print_json(const struct args *args, const struct lks_batch *batch)
 {
     char hex[DIGEST_HEX_SIZE];
-    json_t *line = json_pack(
-        "{s:I, s:I, s:I, s:I}",
-        "step", (json_int_t)lks_batch_step(batch),
-        "next_step", (json_int_t)lks_batch_next_step(batch),
-        "slices", (json_int_t)lks_batch_slice_count(batch),
-        "bytes", (json_int_t)batch_size(batch));
+    json_t *line = json_pack("{s:I, s:I, s:I, s:I}", "step",
+                             (json_int_t)lks_batch_step(batch), "next_step",
+                             (json_int_t)lks_batch_next_step(batch), "slices",
+                             (json_int_t)lks_batch_slice_count(batch), "bytes",
+                             (json_int_t)batch_size(batch));
 
     if (args_given(args, "hash")) {
         hash_batch(batch, hex);
@@ -69,8 +87,7 @@ static void print_json(const struct args *args, const struct lks_batch *batch)
     report_json(args, line);
 }
 
-static void print_batch(const struct args *args,
-                        const struct lks_batch *batch)
+static void print_batch(const struct args *args, const struct lks_batch *batch)
 {
     uint64_t step = lks_batch_step(batch);
     char hex[DIGEST_HEX_SIZE];
@@ -98,8 +115,7 @@ static enum lks_status print_steps(const struct args *args,
                                    struct lks_consumer *consumer,
                                    struct lks_error *error)
 {
-    uint64_t to = args_given(args, "to") ? args_number(args, "to")
-                                         : UINT64_MAX;
+    uint64_t to = args_given(args, "to") ? args_number(args, "to") : UINT64_MAX;
     enum lks_status status = LKS_OK;
 
     while (lks_consumer_step(consumer) < to && !ferror(stdout)) {
@@ -116,8 +132,8 @@ static enum lks_status print_steps(const struct args *args,
 
 static int run(struct args *args)
 {
-    uint64_t from = args_given(args, "from") ? args_number(args, "from")
-                                             : LKS_STEP_FIRST;
+    uint64_t from =
+        args_given(args, "from") ? args_number(args, "from") : LKS_STEP_FIRST;
     struct lks_stream *stream = NULL;
     struct lks_consumer *consumer = NULL;
     struct lks_error error;
@@ -125,13 +141,11 @@ static int run(struct args *args)
 
     if (args_given(args, "raw") && (args_given(args, "hash") || args->json))
         return report_usage(args->command, "--raw writes the bytes alone; "
-                            "leave out --hash and --json");
+                                           "leave out --hash and --json");
 
-    status = lks_stream_open(args->operands[0], args->options, &stream,
-                             &error);
+    status = lks_stream_open(args->operands[0], args->options, &stream, &error);
     if (status == LKS_OK)
-        status = lks_consumer_open(stream,
-                                   (uint32_t)args_number(args, "rank"),
+        status = lks_consumer_open(stream, (uint32_t)args_number(args, "rank"),
                                    (uint32_t)args_number(args, "dp"),
                                    (uint32_t)args_number(args, "cp"), from,
                                    args->options, &consumer, &error);

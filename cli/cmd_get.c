@@ -13,15 +13,27 @@
 #include "report.h"
 
 static const struct arg_option options[] = {
-    {.name = "step", .type = ARG_COUNT, .value = "N", .required = true,
-     .max = INT64_MAX, .text = "the step"},
-    {.name = "rank", .type = ARG_COUNT, .value = "R", .required = true,
-     .max = LKS_SLICE_COUNT_MAX - 1, .text = "the slice's rank, d * cp + c"},
-    {.name = "output", .letter = 'o', .type = ARG_TEXT, .value = "FILE",
+    {.name = "step",
+     .type = ARG_COUNT,
+     .value = "N",
+     .required = true,
+     .max = INT64_MAX,
+     .text = "the step"},
+    {.name = "rank",
+     .type = ARG_COUNT,
+     .value = "R",
+     .required = true,
+     .max = LKS_SLICE_COUNT_MAX - 1,
+     .text = "the slice's rank, d * cp + c"},
+    {.name = "output",
+     .letter = 'o',
+     .type = ARG_TEXT,
+     .value = "FILE",
      .text = "where to; whole or not at all (stdout if not given)"},
 };
 
-static enum lks_status write_all(int fd, const char *path,
+static enum lks_status write_all(int fd,
+                                 const char *path,
                                  const struct lks_slice *slice,
                                  struct lks_error *error)
 {
@@ -114,12 +126,11 @@ static int run(struct args *args)
     struct lks_error error;
     enum lks_status status;
 
-    status = lks_stream_open(args->operands[0], args->options, &stream,
-                             &error);
+    status = lks_stream_open(args->operands[0], args->options, &stream, &error);
     if (status == LKS_OK)
-        status = lks_stream_get(stream, args_number(args, "step"),
-                                (uint32_t)args_number(args, "rank"), &batch,
-                                &error);
+        status =
+            lks_stream_get(stream, args_number(args, "step"),
+                           (uint32_t)args_number(args, "rank"), &batch, &error);
     if (status == LKS_OK) {
         slice = lks_batch_slice(batch, 0);
         status = write_slice(args_text(args, "output"), &slice, &error);

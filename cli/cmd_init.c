@@ -5,10 +5,20 @@
 #include "report.h"
 
 static const struct arg_option options[] = {
-    {.name = "dp", .type = ARG_COUNT, .value = "D", .required = true,
-     .min = 1, .max = LKS_SLICE_COUNT_MAX, .text = "data-parallel ranks"},
-    {.name = "cp", .type = ARG_COUNT, .value = "C", .required = true,
-     .min = 1, .max = LKS_SLICE_COUNT_MAX, .text = "context-parallel ranks"},
+    {.name = "dp",
+     .type = ARG_COUNT,
+     .value = "D",
+     .required = true,
+     .min = 1,
+     .max = LKS_SLICE_COUNT_MAX,
+     .text = "data-parallel ranks"},
+    {.name = "cp",
+     .type = ARG_COUNT,
+     .value = "C",
+     .required = true,
+     .min = 1,
+     .max = LKS_SLICE_COUNT_MAX,
+     .text = "context-parallel ranks"},
 };
 
 static int run(struct args *args)
@@ -23,18 +33,19 @@ static int run(struct args *args)
     if (dp * cp > LKS_SLICE_COUNT_MAX)
         return report_usage(args->command,
                             "--dp %ju times --cp %ju is %ju slices; a mesh "
-                            "may have up to %u", (uintmax_t)dp, (uintmax_t)cp,
-                            (uintmax_t)(dp * cp), LKS_SLICE_COUNT_MAX);
+                            "may have up to %u",
+                            (uintmax_t)dp, (uintmax_t)cp, (uintmax_t)(dp * cp),
+                            LKS_SLICE_COUNT_MAX);
     if (lks_stream_create(url, (uint32_t)dp, (uint32_t)cp, args->options,
                           &stream, &error) != LKS_OK)
         return report_error(args, &error);
 
     if (args->json)
-        code = report_json(args, json_pack("{s:o, s:s, s:I, s:I}",
-                                           "url", report_name(url),
-                                           "stream", lks_stream_id(stream),
-                                           "dp", (json_int_t)dp,
-                                           "cp", (json_int_t)cp));
+        code =
+            report_json(args, json_pack("{s:o, s:s, s:I, s:I}", "url",
+                                        report_name(url), "stream",
+                                        lks_stream_id(stream), "dp",
+                                        (json_int_t)dp, "cp", (json_int_t)cp));
     else
         printf("created %s: stream %s, mesh %ju x %ju\n", url,
                lks_stream_id(stream), (uintmax_t)dp, (uintmax_t)cp);

@@ -7,9 +7,16 @@
 #include "report.h"
 
 static const struct arg_option options[] = {
-    {.name = "from", .type = ARG_COUNT, .value = "N", .max = INT64_MAX,
-     .preset = "0", .text = "the first step"},
-    {.name = "to", .type = ARG_COUNT, .value = "N", .max = INT64_MAX,
+    {.name = "from",
+     .type = ARG_COUNT,
+     .value = "N",
+     .max = INT64_MAX,
+     .preset = "0",
+     .text = "the first step"},
+    {.name = "to",
+     .type = ARG_COUNT,
+     .value = "N",
+     .max = INT64_MAX,
      .text = "the step to stop before"},
 };
 
@@ -44,8 +51,7 @@ static enum lks_status print_row(const char *line, void *arg)
 static int run(struct args *args)
 {
     uint64_t from = args_number(args, "from");
-    uint64_t to = args_given(args, "to") ? args_number(args, "to")
-                                         : UINT64_MAX;
+    uint64_t to = args_given(args, "to") ? args_number(args, "to") : UINT64_MAX;
     struct lks_stream *stream = NULL;
     struct lks_error error;
     enum lks_status status;
@@ -55,11 +61,11 @@ static int run(struct args *args)
         LKS_OK)
         return report_error(args, &error);
     if (!args->json)
-        printf("%10s  %-16s %6s %10s %12s %10s\n", "step", "producer",
-               "epoch", "seq", "bytes", "version");
-    status = lks_stream_log(stream, from, to,
-                            args->json ? print_json_line : print_row, NULL,
-                            &error);
+        printf("%10s  %-16s %6s %10s %12s %10s\n", "step", "producer", "epoch",
+               "seq", "bytes", "version");
+    status =
+        lks_stream_log(stream, from, to,
+                       args->json ? print_json_line : print_row, NULL, &error);
     /* What stops the walk is a stdout that takes no more; main says so. */
     if (status != LKS_OK && !ferror(stdout))
         code = report_error(args, &error);

@@ -24,26 +24,58 @@
 
 static const struct arg_option options[] = {
     PRODUCER_OPTION,
-    {.name = "seq-len", .type = ARG_COUNT, .value = "L", .required = true,
-     .min = 1, .max = SEQ_LEN_MAX, .text = "tokens of a sequence"},
-    {.name = "micro-batch", .type = ARG_COUNT, .value = "M", .preset = "1",
-     .min = 1, .max = MICRO_BATCH_MAX, .text = "sequences of a slice"},
-    {.name = "shard", .type = ARG_TEXT, .value = "I/N", .preset = "0/1",
+    {.name = "seq-len",
+     .type = ARG_COUNT,
+     .value = "L",
+     .required = true,
+     .min = 1,
+     .max = SEQ_LEN_MAX,
+     .text = "tokens of a sequence"},
+    {.name = "micro-batch",
+     .type = ARG_COUNT,
+     .value = "M",
+     .preset = "1",
+     .min = 1,
+     .max = MICRO_BATCH_MAX,
+     .text = "sequences of a slice"},
+    {.name = "shard",
+     .type = ARG_TEXT,
+     .value = "I/N",
+     .preset = "0/1",
      .text = "pack only the files k with k mod N = I"},
-    {.name = "dtype", .type = ARG_CHOICE, .value = "u16|u32|i32",
-     .preset = "u16", .text = "what .bin files hold"},
-    {.name = "cp-layout", .type = ARG_CHOICE, .value = "contiguous|zigzag",
-     .preset = "contiguous", .text = "how a row is cut for the cp ranks"},
-    {.name = "last", .type = ARG_CHOICE, .value = "pad|drop", .preset = "pad",
+    {.name = "dtype",
+     .type = ARG_CHOICE,
+     .value = "u16|u32|i32",
+     .preset = "u16",
+     .text = "what .bin files hold"},
+    {.name = "cp-layout",
+     .type = ARG_CHOICE,
+     .value = "contiguous|zigzag",
+     .preset = "contiguous",
+     .text = "how a row is cut for the cp ranks"},
+    {.name = "last",
+     .type = ARG_CHOICE,
+     .value = "pad|drop",
+     .preset = "pad",
      .text = "what to do with a last TGB that is not full"},
-    {.name = "pad-token", .type = ARG_SIGNED, .value = "T", .preset = "256",
-     .min = INT32_MIN, .max = UINT32_MAX, .text = "what to fill it with"},
-    {.name = "labels", .type = ARG_FLAG,
+    {.name = "pad-token",
+     .type = ARG_SIGNED,
+     .value = "T",
+     .preset = "256",
+     .min = INT32_MIN,
+     .max = UINT32_MAX,
+     .text = "what to fill it with"},
+    {.name = "labels",
+     .type = ARG_FLAG,
      .text = "add the tensor labels: the tokens, shifted by one"},
-    {.name = "recheck", .type = ARG_CHOICE, .value = "all|last",
-     .preset = "all", .text = "on resuming, read again all that was packed, "
-     "or of the last file only"},
-    {.name = "finish", .type = ARG_FLAG,
+    {.name = "recheck",
+     .type = ARG_CHOICE,
+     .value = "all|last",
+     .preset = "all",
+     .text = "on resuming, read again all that was packed, "
+             "or of the last file only"},
+    {.name = "finish",
+     .type = ARG_FLAG,
      .text = "mark the producer finished at the end"},
 };
 
@@ -56,7 +88,7 @@ struct pack {
     struct stream_user user;
     struct progress progress;
 
-    uint64_t seq_start; /* the seq that this run started at */
+    uint64_t seq_start;  /* the seq that this run started at */
     uint64_t data_start; /* bytes of input that were there already */
     uint64_t tokens;
     uint64_t padding;
@@ -67,7 +99,8 @@ struct pack {
  * Labels are the tokens, one place on: token i + 1 of the packed sequence of
  * tokens, across rows and TGBs. The very last has none, and gets the pad token.
  */
-static enum lks_status fill_labels(struct pack *pack, uint8_t *bytes,
+static enum lks_status fill_labels(struct pack *pack,
+                                   uint8_t *bytes,
                                    struct lks_error *error)
 {
     const struct pack_plan *plan = &pack->plan;
@@ -95,7 +128,8 @@ static enum lks_status fill_labels(struct pack *pack, uint8_t *bytes,
 }
 
 /* Fills a buffer with the next tokens; *out_count is how many there were. */
-static enum lks_status fill_tokens(struct pack *pack, uint8_t *bytes,
+static enum lks_status fill_tokens(struct pack *pack,
+                                   uint8_t *bytes,
                                    uint64_t *out_count,
                                    struct lks_error *error)
 {
@@ -121,8 +155,10 @@ static enum lks_status fill_tokens(struct pack *pack, uint8_t *bytes,
 }
 
 /* Appends a full buffer, and gives it away if that succeeds. */
-static enum lks_status append(struct pack *pack, struct pack_buffer *buffer,
-                              uint64_t padding, struct lks_error *error)
+static enum lks_status append(struct pack *pack,
+                              struct pack_buffer *buffer,
+                              uint64_t padding,
+                              struct lks_error *error)
 {
     char *meta = token_source_take_meta(&pack->source, padding);
     char offset[LKS_OFFSET_SIZE_MAX + 1];
@@ -207,9 +243,9 @@ static enum lks_status prepare(struct pack *pack, struct lks_error *error)
 
     status = stream_user_open(args, user, error);
     if (status == LKS_OK)
-        status = token_source_open(&pack->source, &pack->plan,
-                                   args->operands + 1,
-                                   args->operand_count - 1, error);
+        status =
+            token_source_open(&pack->source, &pack->plan, args->operands + 1,
+                              args->operand_count - 1, error);
     if (status == LKS_OK)
         status = pack_plan_fit(&pack->plan, lks_stream_dp(user->stream),
                                lks_stream_cp(user->stream),
@@ -276,20 +312,17 @@ static int report_pack(struct pack *pack)
     if (lks_producer_stats(pack->user.producer, &text, &error) != LKS_OK)
         return report_error(args, &error);
     stats = report_parse(text);
-    report = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:b}",
-        "producer", args_text(args, "producer"),
-        "first_seq", (json_int_t)pack->seq_start,
-        "next_seq", (json_int_t)seq,
-        "files", (json_int_t)pack->source.file_count,
-        "input_bytes", (json_int_t)(pack->source.data_done - pack->data_start),
-        "tokens", (json_int_t)pack->tokens,
-        "padding", (json_int_t)pack->padding,
-        "bytes", (json_int_t)bytes,
-        "seconds", pack->seconds,
-        "mb_per_s", pack->seconds > 0 ? (double)bytes / 1e6 / pack->seconds
-                                      : 0.0,
-        "finished", pack->plan.finish);
+    report =
+        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:b}",
+                  "producer", args_text(args, "producer"), "first_seq",
+                  (json_int_t)pack->seq_start, "next_seq", (json_int_t)seq,
+                  "files", (json_int_t)pack->source.file_count, "input_bytes",
+                  (json_int_t)(pack->source.data_done - pack->data_start),
+                  "tokens", (json_int_t)pack->tokens, "padding",
+                  (json_int_t)pack->padding, "bytes", (json_int_t)bytes,
+                  "seconds", pack->seconds, "mb_per_s",
+                  pack->seconds > 0 ? (double)bytes / 1e6 / pack->seconds : 0.0,
+                  "finished", pack->plan.finish);
     json_object_update_missing(report, stats);
     json_decref(stats);
 
@@ -311,9 +344,8 @@ static int run(struct args *args)
     pack->args = args;
     code = pack_plan_parse(&pack->plan, args);
     if (code == EXIT_DONE) {
-        code = pack_files(pack, &error) == LKS_OK
-                   ? report_pack(pack)
-                   : report_error(args, &error);
+        code = pack_files(pack, &error) == LKS_OK ? report_pack(pack)
+                                                  : report_error(args, &error);
         /* The library gives all buffers back here at the latest. */
         stream_user_close(&pack->user);
         if (pack->buffers_made)

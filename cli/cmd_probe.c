@@ -19,11 +19,11 @@ static enum lks_status take_check(const char *line, void *arg)
     if (check == NULL)
         return LKS_NO_MEMORY;
     if (probe->args->json)
-        return json_array_append_new(probe->checks, check) == 0
-                   ? LKS_OK : LKS_NO_MEMORY;
+        return json_array_append_new(probe->checks, check) == 0 ? LKS_OK
+                                                                : LKS_NO_MEMORY;
 
-    json_unpack(check, "{s:s, s:b, s?s}", "check", &name, "ok", &ok,
-                "detail", &detail);
+    json_unpack(check, "{s:s, s:b, s?s}", "check", &name, "ok", &ok, "detail",
+                &detail);
     printf("%-4s %s%s%s\n", ok ? "ok" : "FAIL", name, *detail ? ": " : "",
            detail);
     json_decref(check);
@@ -45,10 +45,10 @@ static int run(struct args *args)
     lks_store_close(store);
 
     if (args->json && (status == LKS_OK || status == LKS_UNSUPPORTED))
-        code = report_json(args, json_pack("{s:o, s:b, s:O}", "url",
-                                           report_name(url), "ok",
-                                           status == LKS_OK, "checks",
-                                           probe.checks));
+        code = report_json(args,
+                           json_pack("{s:o, s:b, s:O}", "url", report_name(url),
+                                     "ok", status == LKS_OK, "checks",
+                                     probe.checks));
     json_decref(probe.checks);
     return status == LKS_OK ? code : report_error(args, &error);
 }

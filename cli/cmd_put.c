@@ -16,15 +16,24 @@
 
 static const struct arg_option options[] = {
     PRODUCER_OPTION,
-    {.name = "offset", .type = ARG_TEXT, .value = "TEXT", .preset = "",
+    {.name = "offset",
+     .type = ARG_TEXT,
+     .value = "TEXT",
+     .preset = "",
      .max = LKS_OFFSET_SIZE_MAX,
      .text = "where in its source the producer is after this TGB"},
-    {.name = "meta", .type = ARG_TEXT, .value = "TEXT", .preset = "",
-     .max = LKS_META_SIZE_MAX, .text = "a note for the readers"},
+    {.name = "meta",
+     .type = ARG_TEXT,
+     .value = "TEXT",
+     .preset = "",
+     .max = LKS_META_SIZE_MAX,
+     .text = "a note for the readers"},
 };
 
 /* Room for more of a file whose size may not be known. */
-static enum lks_status grow(char **data, size_t *room, const char *path,
+static enum lks_status grow(char **data,
+                            size_t *room,
+                            const char *path,
                             struct lks_error *error)
 {
     char *larger = realloc(*data, *room * 2);
@@ -38,7 +47,8 @@ static enum lks_status grow(char **data, size_t *room, const char *path,
 }
 
 /* A whole file, or what a pipe gives; at most one slice. */
-static enum lks_status read_file(const char *path, struct lks_slice *slice,
+static enum lks_status read_file(const char *path,
+                                 struct lks_slice *slice,
                                  struct lks_error *error)
 {
     FILE *file = fopen(path, "rb");
@@ -60,8 +70,10 @@ static enum lks_status read_file(const char *path, struct lks_slice *slice,
            (got = fread(data + size, 1, room - size, file)) > 0) {
         size += got;
         if (size > LKS_SLICE_SIZE_MAX)
-            status = fail(error, LKS_INVALID, "%s is larger than the %u bytes "
-                          "that a slice may have", path, LKS_SLICE_SIZE_MAX);
+            status = fail(error, LKS_INVALID,
+                          "%s is larger than the %u bytes "
+                          "that a slice may have",
+                          path, LKS_SLICE_SIZE_MAX);
         else if (size == room)
             status = grow(&data, &room, path, error);
     }
@@ -87,7 +99,8 @@ static enum lks_status check_mesh(const struct args *args,
 
     if (files == (size_t)dp * cp)
         return LKS_OK;
-    return fail(error, LKS_INVALID, "%s has a mesh of %" PRIu32 " x %" PRIu32
+    return fail(error, LKS_INVALID,
+                "%s has a mesh of %" PRIu32 " x %" PRIu32
                 ", so give %zu files, one per slice by rank; there are %zu",
                 args->operands[0], dp, cp, (size_t)dp * cp, files);
 }
@@ -132,11 +145,10 @@ static int report_put(const struct args *args, uint64_t seq, uint64_t size)
     size_t count = args->operand_count - 1;
 
     if (args->json)
-        return report_json(args, json_pack("{s:s, s:I, s:I, s:I}",
-                                           "producer", id,
-                                           "seq", (json_int_t)seq,
-                                           "slices", (json_int_t)count,
-                                           "bytes", (json_int_t)size));
+        return report_json(args, json_pack("{s:s, s:I, s:I, s:I}", "producer",
+                                           id, "seq", (json_int_t)seq, "slices",
+                                           (json_int_t)count, "bytes",
+                                           (json_int_t)size));
     printf("put %s seq %" PRIu64 ": %zu slices, %" PRIu64 " bytes\n", id, seq,
            count, size);
     return EXIT_DONE;

@@ -15,9 +15,9 @@ static int run(struct args *args)
         LKS_OK)
         return report_error(args, &error);
     if (lks_stream_seal(stream, args->options, &error) == LKS_OK)
-        code = report_ended(args, stream, "sealed",
-                            json_pack("{s:s}", "stream",
-                                      lks_stream_id(stream)));
+        code =
+            report_ended(args, stream, "sealed",
+                         json_pack("{s:s}", "stream", lks_stream_id(stream)));
     else
         code = report_error(args, &error);
     lks_stream_close(stream);

@@ -7,7 +7,8 @@
 #include "report.h"
 
 static const struct arg_option options[] = {
-    {.name = "data", .type = ARG_FLAG,
+    {.name = "data",
+     .type = ARG_FLAG,
      .text = "also read every byte of every live TGB"},
 };
 

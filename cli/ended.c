@@ -5,8 +5,10 @@
 
 #include "report.h"
 
-int report_ended(const struct args *args, struct lks_stream *stream,
-                 const char *what, json_t *report)
+int report_ended(const struct args *args,
+                 struct lks_stream *stream,
+                 const char *what,
+                 json_t *report)
 {
     struct lks_error error;
     json_t *info, *ended, *ended_at;

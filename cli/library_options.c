@@ -11,6 +11,8 @@
 
 #include "args.h"
 
+#define HELP_COLUMN 30
+
 /* Row `index` as JSON, to be dropped; NULL past the last. */
 static json_t *describe(size_t index)
 {
@@ -39,8 +41,7 @@ static void swap_letter(char *text, char from, char to)
     }
 }
 
-bool library_option_flag(size_t index,
-                         char out_flag[LIBRARY_OPTION_NAME_SIZE])
+bool library_option_flag(size_t index, char out_flag[LIBRARY_OPTION_NAME_SIZE])
 {
     json_t *row = describe(index);
 
@@ -79,14 +80,32 @@ static void print_default(FILE *file, const json_t *row)
         fprintf(file, " (default %s)", json_string_value(preset));
 }
 
-void library_options_help(FILE *file)
+/* What the help calls the value of an option. */
+static const char *value_name(const json_t *row)
+{
+    const char *type = field(row, "type");
+
+    if (strcmp(type, "choice") == 0)
+        return field(row, "choices");
+    if (strcmp(type, "count") == 0)
+        return "N";
+    return strcmp(type, "size") == 0 ? "SIZE" : "TEXT";
+}
+
+void library_options_help(FILE *file, const struct command *command)
 {
     char flag[LIBRARY_OPTION_NAME_SIZE];
 
     for (size_t i = 0; library_option_flag(i, flag); i++) {
-        json_t *row = describe(i);
+        json_t *row;
+        int length;
 
-        fprintf(file, "  --%-22s %s", flag, field(row, "text"));
+        if (args_has_option(command, flag))
+            continue;
+        row = describe(i);
+        length = fprintf(file, "  --%s %s", flag, value_name(row));
+
+        fprintf(file, "%*s %s", HELP_COLUMN - length, "", field(row, "text"));
         print_default(file, row);
         fputc('\n', file);
         json_decref(row);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "lakestream.h"
+#include "args.h"
 
 /* The longest name of an option, with its NUL. */
 #define LIBRARY_OPTION_NAME_SIZE 64u
@@ -18,11 +18,10 @@ bool library_option_find(const char *name,
                          char out_name[LIBRARY_OPTION_NAME_SIZE]);
 
 /* Writes the flag of row `index`; false past the last row. */
-bool library_option_flag(size_t index,
-                         char out_flag[LIBRARY_OPTION_NAME_SIZE]);
+bool library_option_flag(size_t index, char out_flag[LIBRARY_OPTION_NAME_SIZE]);
 
-/* A line or two of help for each. */
-void library_options_help(FILE *file);
+/* A line of help for each, but for those that `command` has itself. */
+void library_options_help(FILE *file, const struct command *command);
 
 /* The value that holds when `options` sets none: the environment's, else the
  * table's. For numbers without a suffix; 0 for anything else. */

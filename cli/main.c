@@ -14,11 +14,13 @@
 #include "library_options.h"
 #include "report.h"
 
+#define HELP_COLUMN 30
+
 static const struct command *const commands[] = {
-    &command_init,         &command_probe,         &command_pack,
-    &command_put,          &command_get,           &command_consume,
-    &command_finish,       &command_seal,          &command_log,
-    &command_info,         &command_verify,        &command_bench_ingest,
+    &command_init,          &command_probe,  &command_pack,
+    &command_put,           &command_get,    &command_consume,
+    &command_finish,        &command_seal,   &command_log,
+    &command_info,          &command_verify, &command_bench_ingest,
     &command_bench_consume,
 };
 
@@ -29,21 +31,24 @@ static void print_commands(FILE *file)
         fprintf(file, "  %-14s %s\n", commands[i]->name, commands[i]->text);
     fputs("\nA URL is file:///folder, or a plain path.\n"
           "lakestream COMMAND --help tells its options; --version the "
-          "version.\n", file);
+          "version.\n",
+          file);
 }
 
 static void print_option(const struct arg_option *option)
 {
-    char flag[128];
-    int length = 0;
+    char letter[8] = "";
+    int length;
 
     if (option->letter != 0)
-        length = snprintf(flag, sizeof(flag), "-%c, ", option->letter);
-    snprintf(flag + length, sizeof(flag) - (size_t)length, "--%s%s%s",
-             option->name, option->value ? " " : "",
-             option->value ? option->value : "");
-    printf("  %-24s %s", flag, option->text);
-    if (option->preset != NULL)
+        snprintf(letter, sizeof(letter), "-%c, ", option->letter);
+    length =
+        printf("  %s--%s%s%s", letter, option->name, option->value ? " " : "",
+               option->value ? option->value : "");
+    if (length > HELP_COLUMN)
+        length = printf("\n") - 1;
+    printf("%*s %s", HELP_COLUMN - length, "", option->text);
+    if (option->preset != NULL && option->preset[0] != '\0')
         printf(" (default %s)", option->preset);
     if (option->required)
         printf(" (required)");
@@ -61,13 +66,13 @@ static void print_help(const struct command *command)
 
     puts("\nCommon options:");
     if (command->reports)
-        puts("  --json                   print JSON");
-    puts("  -v, -vv                  tell what is done, or all of it");
-    puts("  -h, --help               print this");
+        printf("%-*s print JSON\n", HELP_COLUMN, "  --json");
+    printf("%-*s tell what is done, or all of it\n", HELP_COLUMN, "  -v, -vv");
+    printf("%-*s print this\n", HELP_COLUMN, "  -h, --help");
     if (command->opens) {
         puts("\nOptions of the library (also from the environment, as "
              "LAKESTREAM_NAME):");
-        library_options_help(stdout);
+        library_options_help(stdout, command);
     }
 }
 
@@ -103,8 +108,10 @@ static bool starts_command(const struct command *command, const char *word)
  * other, as nobody knows yet which of those take a value. Moves `*at` past
  * them. NULL if there is no such command.
  */
-static const struct command *find_command(struct args *args, char **words,
-                                          size_t count, size_t *at)
+static const struct command *find_command(struct args *args,
+                                          char **words,
+                                          size_t count,
+                                          size_t *at)
 {
     char name[64] = "";
 

@@ -19,7 +19,8 @@
 static enum lks_status refuse(const struct token_file *file,
                               struct lks_error *error)
 {
-    return fail(error, LKS_INVALID, "%s is no .npy file that can be packed: "
+    return fail(error, LKS_INVALID,
+                "%s is no .npy file that can be packed: "
                 "it must hold one dimension of little-endian u16, u32 or i32",
                 file->path);
 }
@@ -76,8 +77,7 @@ static bool parse_dict(const char *at, struct token_file *file)
         else if (!has_order && eat(&at, "'fortran_order':"))
             has_order = eat(&at, "False") || eat(&at, "True");
         else if (!has_shape && eat(&at, "'shape':"))
-            has_shape = eat(&at, "(") &&
-                        eat_number(&at, &file->token_count) &&
+            has_shape = eat(&at, "(") && eat_number(&at, &file->token_count) &&
                         eat(&at, ",") && eat(&at, ")");
         else
             return false;
@@ -88,7 +88,8 @@ static bool parse_dict(const char *at, struct token_file *file)
            strcmp(at, "\n") == 0;
 }
 
-enum lks_status npy_read_header(struct token_file *file, int fd,
+enum lks_status npy_read_header(struct token_file *file,
+                                int fd,
                                 struct lks_error *error)
 {
     uint8_t start[NPY_START_SIZE + 2];

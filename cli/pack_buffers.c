@@ -126,7 +126,8 @@ enum lks_status pack_buffers_acquire(struct pack_buffers *buffers,
     if (buffer == NULL)
         buffer = new_buffer(buffers);
     if (buffer == NULL)
-        return fail(error, LKS_NO_MEMORY, "out of memory for a TGB of %zu "
+        return fail(error, LKS_NO_MEMORY,
+                    "out of memory for a TGB of %zu "
                     "bytes; use a smaller --seq-len or --micro-batch",
                     pack_plan_tgb_size(buffers->plan));
     *out_buffer = buffer;

@@ -21,13 +21,15 @@ struct search {
 };
 
 /* Compares what is told of a completed file with today's. */
-static enum lks_status compare(struct search *search, json_int_t place,
-                               const char *name, json_int_t end,
+static enum lks_status compare(struct search *search,
+                               json_int_t place,
+                               const char *name,
+                               json_int_t end,
                                const char *sum)
 {
     const struct token_source *source = search->source;
-    uint64_t index = ((uint64_t)place - source->plan->shard) /
-                     source->plan->shard_count;
+    uint64_t index =
+        ((uint64_t)place - source->plan->shard) / source->plan->shard_count;
     const struct token_file *file = &source->files[index];
     const char *sum_now = source->sums[index];
     enum lks_status status = LKS_OK;
@@ -37,15 +39,18 @@ static enum lks_status compare(struct search *search, json_int_t place,
         return LKS_OK;
     name_now = report_name(file->path);
     if (name_now != NULL && strcmp(json_string_value(name_now), name) != 0)
-        status = fail(&search->found, LKS_INVALID, "file %" JSON_INTEGER_FORMAT
+        status = fail(&search->found, LKS_INVALID,
+                      "file %" JSON_INTEGER_FORMAT
                       " was %s when it was packed, and is %s now; give the "
-                      "same files in the same order", place + 1, name,
-                      file->path);
+                      "same files in the same order",
+                      place + 1, name, file->path);
     else if ((uint64_t)end != file->data_start + file->data_size ||
              (sum_now[0] != '\0' && strcmp(sum, sum_now) != 0))
-        status = fail(&search->found, LKS_INVALID, "%s has changed since it "
+        status = fail(&search->found, LKS_INVALID,
+                      "%s has changed since it "
                       "was packed; give the same file, or use another "
-                      "--producer", file->path);
+                      "--producer",
+                      file->path);
     json_decref(name_now);
     return status;
 }
@@ -56,7 +61,8 @@ static enum lks_status look_at_record(struct search *search, json_t *record)
     json_int_t place = 0, end = 0;
 
     if (json_unpack(record, "{s:s, s:I, s:I, s?s}", "file", &name, "place",
-                    &place, "to", &end, "sum", &sum) != 0 || sum == NULL)
+                    &place, "to", &end, "sum", &sum) != 0 ||
+        sum == NULL)
         return LKS_OK;
     return compare(search, place, name, end, sum);
 }
@@ -77,7 +83,8 @@ static enum lks_status look_at_step(struct search *search, uint64_t step)
 
     /* What cannot be read explains nothing; the refusal stands anyway. */
     status = LKS_OK;
-    json_array_foreach(json_object_get(root, "sources"), index, record) {
+    json_array_foreach(json_object_get(root, "sources"), index, record)
+    {
         status = look_at_record(search, record);
         if (status != LKS_OK)
             break;

@@ -39,15 +39,20 @@ size_t pack_offset_write(const struct pack_plan *plan,
     return (size_t)length;
 }
 
-static enum lks_status differs(const char *option, const char *was,
+static enum lks_status differs(const char *option,
+                               const char *was,
                                struct lks_error *error)
 {
-    return fail(error, LKS_INVALID, "this producer has packed with %s %s; go "
-                "on with that, or use another --producer", option, was);
+    return fail(error, LKS_INVALID,
+                "this producer has packed with %s %s; go "
+                "on with that, or use another --producer",
+                option, was);
 }
 
-static enum lks_status check_number(const char *option, json_int_t was,
-                                    uint64_t is, struct lks_error *error)
+static enum lks_status check_number(const char *option,
+                                    json_int_t was,
+                                    uint64_t is,
+                                    struct lks_error *error)
 {
     char text[32];
 
@@ -57,13 +62,16 @@ static enum lks_status check_number(const char *option, json_int_t was,
     return differs(option, text, error);
 }
 
-static enum lks_status check_text(const char *option, const char *was,
-                                  const char *is, struct lks_error *error)
+static enum lks_status check_text(const char *option,
+                                  const char *was,
+                                  const char *is,
+                                  struct lks_error *error)
 {
     return strcmp(was, is) == 0 ? LKS_OK : differs(option, was, error);
 }
 
-static enum lks_status check_plan(json_t *offset, const struct pack_plan *plan,
+static enum lks_status check_plan(json_t *offset,
+                                  const struct pack_plan *plan,
                                   struct lks_error *error)
 {
     const char *layout = "", *type = "", *shard = "";
@@ -84,18 +92,18 @@ static enum lks_status check_plan(json_t *offset, const struct pack_plan *plan,
                               error);
     if (status == LKS_OK)
         status = check_text("--cp-layout",
-                            strcmp(layout, "even") == 0 ? "contiguous"
-                                                        : layout,
+                            strcmp(layout, "even") == 0 ? "contiguous" : layout,
                             pack_plan_cp_layout(plan), error);
     if (status == LKS_OK && labels != plan->labels)
-        status = fail(error, LKS_INVALID, "this producer has packed %s "
+        status = fail(error, LKS_INVALID,
+                      "this producer has packed %s "
                       "--labels; go on so, or use another --producer",
                       labels ? "with" : "without");
     if (status == LKS_OK)
         status = check_text("--shard", shard, text, error);
     if (status == LKS_OK)
-        status = check_text("tokens of type", type,
-                            token_type_name(plan->type), error);
+        status = check_text("tokens of type", type, token_type_name(plan->type),
+                            error);
     return status;
 }
 
@@ -104,7 +112,8 @@ static void copy_hex(char *to, size_t size, const char *from)
     snprintf(to, size, "%s", from);
 }
 
-enum lks_status pack_offset_read(const void *data, size_t size,
+enum lks_status pack_offset_read(const void *data,
+                                 size_t size,
                                  const struct pack_plan *plan,
                                  struct source_place *out_place,
                                  struct lks_error *error)
@@ -115,10 +124,12 @@ enum lks_status pack_offset_read(const void *data, size_t size,
     enum lks_status status;
 
     if (json_unpack(offset, "{s:I}", "pack", &version) != 0)
-        status = fail(error, LKS_INVALID, "the last TGB of this producer was "
+        status = fail(error, LKS_INVALID,
+                      "the last TGB of this producer was "
                       "not appended by pack; use another --producer");
     else if (version != FORMAT_VERSION)
-        status = fail(error, LKS_UNSUPPORTED, "this producer has packed with "
+        status = fail(error, LKS_UNSUPPORTED,
+                      "this producer has packed with "
                       "another version of lakestream; go on with that");
     else
         status = check_plan(offset, plan, error);
@@ -127,7 +138,8 @@ enum lks_status pack_offset_read(const void *data, size_t size,
 
     if (json_unpack(offset, "{s:I, s:I, s:s, s:s, s:s, s:s}", "file", &file,
                     "at", &at, "name", &name, "sum", &sum, "names", &names,
-                    "before", &before) != 0 || file < 0 || at < 0) {
+                    "before", &before) != 0 ||
+        file < 0 || at < 0) {
         status = fail(error, LKS_INVALID, "the producer's offset is damaged");
         goto done;
     }

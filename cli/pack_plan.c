@@ -16,7 +16,8 @@
 
 #define SHARD_COUNT_MAX 65536u
 
-static bool parse_shard(const char *text, uint64_t *out_index,
+static bool parse_shard(const char *text,
+                        uint64_t *out_index,
                         uint64_t *out_count)
 {
     const char *slash = strchr(text, '/');
@@ -46,7 +47,8 @@ int pack_plan_parse(struct pack_plan *plan, const struct args *args)
     token_type_parse(args_text(args, "dtype"), &plan->bin_type);
     if (!parse_shard(args_text(args, "shard"), &plan->shard,
                      &plan->shard_count))
-        return report_usage(args->command, "--shard must be I/N with I below "
+        return report_usage(args->command,
+                            "--shard must be I/N with I below "
                             "N and N up to %u, as in 0/4, not \"%s\"",
                             SHARD_COUNT_MAX, args_text(args, "shard"));
     return EXIT_DONE;
@@ -76,30 +78,38 @@ static void write_header(struct pack_plan *plan)
     plan->header_size = safetensors_header(&shape, plan->header);
 }
 
-enum lks_status pack_plan_fit(struct pack_plan *plan, uint32_t dp, uint32_t cp,
-                              enum token_type type, struct lks_error *error)
+enum lks_status pack_plan_fit(struct pack_plan *plan,
+                              uint32_t dp,
+                              uint32_t cp,
+                              enum token_type type,
+                              struct lks_error *error)
 {
     uint64_t parts = plan->zigzag ? 2 * (uint64_t)cp : cp, size;
 
     plan->type = type;
     plan->cp = cp;
     if (plan->seq_len % parts != 0)
-        return fail(error, LKS_INVALID, "--seq-len %" PRIu64 " must be a "
+        return fail(error, LKS_INVALID,
+                    "--seq-len %" PRIu64 " must be a "
                     "multiple of %" PRIu64 " to be cut for the stream's cp of "
-                    "%" PRIu32, plan->seq_len, parts, cp);
+                    "%" PRIu32,
+                    plan->seq_len, parts, cp);
     if (!token_type_holds(type, plan->pad_token))
-        return fail(error, LKS_INVALID, "--pad-token %" PRId64 " is no %s, "
-                    "which the tokens are", plan->pad_token,
-                    token_type_name(type));
+        return fail(error, LKS_INVALID,
+                    "--pad-token %" PRId64 " is no %s, "
+                    "which the tokens are",
+                    plan->pad_token, token_type_name(type));
 
     write_header(plan);
-    plan->tensor_size = plan->micro_batch * (plan->seq_len / cp) *
-                        token_type_width(type);
+    plan->tensor_size =
+        plan->micro_batch * (plan->seq_len / cp) * token_type_width(type);
     size = plan->header_size + plan->tensor_size * (plan->labels ? 2 : 1);
     if (size > LKS_SLICE_SIZE_MAX)
-        return fail(error, LKS_INVALID, "a slice would have %" PRIu64
+        return fail(error, LKS_INVALID,
+                    "a slice would have %" PRIu64
                     " bytes, and may have %u; use a smaller --seq-len or "
-                    "--micro-batch", size, LKS_SLICE_SIZE_MAX);
+                    "--micro-batch",
+                    size, LKS_SLICE_SIZE_MAX);
 
     plan->slice_size = (size_t)size;
     plan->slice_stride = (plan->slice_size + SAFETENSORS_ALIGNMENT - 1) /
@@ -121,7 +131,8 @@ size_t pack_plan_tgb_size(const struct pack_plan *plan)
     return (size_t)plan->slice_count * plan->slice_stride;
 }
 
-uint8_t *pack_plan_chunk(const struct pack_plan *plan, uint8_t *buffer,
+uint8_t *pack_plan_chunk(const struct pack_plan *plan,
+                         uint8_t *buffer,
                          uint64_t index)
 {
     uint64_t sequence = index / plan->chunks_per_sequence;

@@ -32,7 +32,7 @@ struct pack_plan {
     uint64_t chunk_tokens;
     uint64_t chunks_per_sequence;
     uint64_t chunk_count;
-    uint64_t tensor_size;  /* of one slice */
+    uint64_t tensor_size; /* of one slice */
     size_t slice_size;
     size_t slice_stride; /* from slice to slice in a buffer */
     size_t header_size;

@@ -44,8 +44,8 @@ void progress_show(struct progress *progress, uint64_t done)
     progress->next = now + DRAW_EVERY_S;
     progress->shown = true;
 
-    rate = now > progress->started ? (double)done / (now - progress->started)
-                                   : 0;
+    rate =
+        now > progress->started ? (double)done / (now - progress->started) : 0;
     fprintf(stderr, "\r\033[K%s: ", progress->what);
     if (progress->total > 0)
         fprintf(stderr, "%3.0f%%, %.1f of %.1f MB, %.1f MB/s",

@@ -18,8 +18,10 @@
 #define CELL_SIZE 48u
 #define COLUMNS_MAX 16u
 
-static REPORT_PRINTF(3, 0) void print_line(const char *command, bool hint,
-                                           const char *format, va_list list)
+static REPORT_PRINTF(3, 0) void print_line(const char *command,
+                                           bool hint,
+                                           const char *format,
+                                           va_list list)
 {
     const char *space = command != NULL ? " " : "";
     const char *name = command != NULL ? command : "";
@@ -70,8 +72,10 @@ int report_error(const struct args *args, const struct lks_error *error)
     return report_failure(args, "%s", error->message);
 }
 
-enum lks_status fail(struct lks_error *error, enum lks_status status,
-                     const char *format, ...)
+enum lks_status fail(struct lks_error *error,
+                     enum lks_status status,
+                     const char *format,
+                     ...)
 {
     va_list list;
 
@@ -84,14 +88,13 @@ enum lks_status fail(struct lks_error *error, enum lks_status status,
     return status;
 }
 
-enum lks_status fail_errno(struct lks_error *error, const char *verb,
+enum lks_status fail_errno(struct lks_error *error,
+                           const char *verb,
                            const char *path)
 {
-    enum lks_status status =
-        errno == ENOENT ? LKS_NOT_FOUND : LKS_UNAVAILABLE;
+    enum lks_status status = errno == ENOENT ? LKS_NOT_FOUND : LKS_UNAVAILABLE;
 
-    return fail(error, status, "cannot %s %s: %s", verb, path,
-                strerror(errno));
+    return fail(error, status, "cannot %s %s: %s", verb, path, strerror(errno));
 }
 
 int report_json(const struct args *args, json_t *object)
@@ -100,12 +103,10 @@ int report_json(const struct args *args, json_t *object)
 
     if (object == NULL)
         return report_failure(args, "out of memory");
-    failed = json_dumpf(object, stdout,
-                        JSON_COMPACT | JSON_REAL_PRECISION(6));
+    failed = json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
     json_decref(object);
     putchar('\n');
-    return failed ? report_failure(args, "cannot write the report")
-                  : EXIT_DONE;
+    return failed ? report_failure(args, "cannot write the report") : EXIT_DONE;
 }
 
 /* A scalar as a cell of a table, cut if it is long. */
@@ -142,7 +143,8 @@ static void print_rows(const char *title, json_t *rows)
          at = json_object_iter_next(first, at), column++) {
         key = json_object_iter_key(at);
         widths[column] = strlen(key);
-        json_array_foreach(rows, index, row) {
+        json_array_foreach(rows, index, row)
+        {
             format_cell(json_object_get(row, key), cell);
             if (strlen(cell) > widths[column])
                 widths[column] = strlen(cell);
@@ -177,7 +179,8 @@ static void print_list(const char *title, json_t *list)
         return;
     }
     printf("%-16s %s\n", title, json_array_size(list) > 0 ? "" : "none");
-    json_array_foreach(list, index, item) {
+    json_array_foreach(list, index, item)
+    {
         format_cell(item, cell);
         printf("  %s\n", cell);
     }
@@ -189,7 +192,8 @@ static void print_object(const char *prefix, json_t *object)
     const char *key;
     json_t *value;
 
-    json_object_foreach(object, key, value) {
+    json_object_foreach(object, key, value)
+    {
         snprintf(title, sizeof(title), "%s%s%s", prefix, *prefix ? "." : "",
                  key);
         if (json_is_object(value)) {

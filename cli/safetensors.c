@@ -32,7 +32,9 @@ static void append(char *header, size_t *size, const char *format, ...)
     *size += (size_t)length;
 }
 
-static void append_tensor(char *header, size_t *size, const char *name,
+static void append_tensor(char *header,
+                          size_t *size,
+                          const char *name,
                           const struct safetensors_shape *shape,
                           uint64_t start)
 {
@@ -50,8 +52,10 @@ size_t safetensors_header(const struct safetensors_shape *shape,
 {
     size_t size = LENGTH_SIZE, padding;
 
-    append(header, &size, "{\"__metadata__\":{\"cp_axis\":\"1\","
-           "\"cp_layout\":\"%s\"}", shape->cp_layout);
+    append(header, &size,
+           "{\"__metadata__\":{\"cp_axis\":\"1\","
+           "\"cp_layout\":\"%s\"}",
+           shape->cp_layout);
     append_tensor(header, &size, "tokens", shape, 0);
     if (shape->labels)
         append_tensor(header, &size, "labels", shape,

@@ -13,9 +13,12 @@ struct stream_user {
 
 /* The option --producer, as every command that has it spells it. */
 #define PRODUCER_OPTION                                                        \
-    {.name = "producer", .type = ARG_TEXT, .value = "ID", .required = true,    \
-     .max = LKS_PRODUCER_ID_SIZE_MAX, .text = "who appends: its place in the " \
-     "stream for ever"}
+    {                                                                          \
+        .name = "producer", .type = ARG_TEXT, .value = "ID", .required = true, \
+        .max = LKS_PRODUCER_ID_SIZE_MAX,                                       \
+        .text = "who appends: its place in the "                               \
+                "stream for ever"                                              \
+    }
 
 /* Opens the stream at the first operand. */
 enum lks_status stream_user_open(const struct args *args,

@@ -51,8 +51,7 @@ bool token_type_holds(enum token_type type, int64_t token)
     return token >= types[type].min && token <= types[type].max;
 }
 
-void token_fill(void *data, enum token_type type, int64_t token,
-                uint64_t count)
+void token_fill(void *data, enum token_type type, int64_t token, uint64_t count)
 {
     size_t width = types[type].width;
     uint8_t *bytes = data;
@@ -70,8 +69,10 @@ static bool has_suffix(const char *path, const char *suffix)
     return length > end && strcmp(path + length - end, suffix) == 0;
 }
 
-enum lks_status token_file_open(const char *path, int *out_fd,
-                                uint64_t *out_size, struct lks_error *error)
+enum lks_status token_file_open(const char *path,
+                                int *out_fd,
+                                uint64_t *out_size,
+                                struct lks_error *error)
 {
     enum lks_status status;
     struct stat stat;
@@ -83,11 +84,15 @@ enum lks_status token_file_open(const char *path, int *out_fd,
     if (fstat(fd, &stat) != 0)
         status = fail_errno(error, "look at", path);
     else if (S_ISDIR(stat.st_mode))
-        status = fail(error, LKS_INVALID, "%s is a directory; name the files "
-                      "in it", path);
+        status = fail(error, LKS_INVALID,
+                      "%s is a directory; name the files "
+                      "in it",
+                      path);
     else if (!S_ISREG(stat.st_mode))
-        status = fail(error, LKS_INVALID, "%s is no regular file; resuming "
-                      "must be able to read it again", path);
+        status = fail(error, LKS_INVALID,
+                      "%s is no regular file; resuming "
+                      "must be able to read it again",
+                      path);
     else
         status = LKS_OK;
     if (status != LKS_OK) {
@@ -101,8 +106,10 @@ enum lks_status token_file_open(const char *path, int *out_fd,
 }
 
 /* From the size on disk to a count of tokens; for .npy both must agree. */
-static enum lks_status count_tokens(struct token_file *file, uint64_t size,
-                                    bool counted, struct lks_error *error)
+static enum lks_status count_tokens(struct token_file *file,
+                                    uint64_t size,
+                                    bool counted,
+                                    struct lks_error *error)
 {
     size_t width = token_type_width(file->type);
 
@@ -112,18 +119,22 @@ static enum lks_status count_tokens(struct token_file *file, uint64_t size,
         return LKS_OK;
     }
     if (file->data_size % width != 0)
-        return fail(error, LKS_INVALID, "%s has %" PRIu64 " bytes of tokens, "
-                    "which is no multiple of the %zu of one %s", file->path,
-                    file->data_size, width, token_type_name(file->type));
+        return fail(error, LKS_INVALID,
+                    "%s has %" PRIu64 " bytes of tokens, "
+                    "which is no multiple of the %zu of one %s",
+                    file->path, file->data_size, width,
+                    token_type_name(file->type));
     if (counted && file->token_count != file->data_size / width)
-        return fail(error, LKS_INVALID, "%s holds %" PRIu64 " tokens, but its "
-                    "header says %" PRIu64, file->path,
-                    file->data_size / width, file->token_count);
+        return fail(error, LKS_INVALID,
+                    "%s holds %" PRIu64 " tokens, but its "
+                    "header says %" PRIu64,
+                    file->path, file->data_size / width, file->token_count);
     file->token_count = file->data_size / width;
     return LKS_OK;
 }
 
-enum lks_status token_file_look(struct token_file *file, const char *path,
+enum lks_status token_file_look(struct token_file *file,
+                                const char *path,
                                 enum token_type bin_type,
                                 struct lks_error *error)
 {

@@ -29,7 +29,9 @@ bool token_type_parse(const char *name, enum token_type *out_type);
 bool token_type_holds(enum token_type type, int64_t token);
 
 /* Writes `count` times `token`, as it lies in files: little-endian. */
-void token_fill(void *data, enum token_type type, int64_t token,
+void token_fill(void *data,
+                enum token_type type,
+                int64_t token,
                 uint64_t count);
 
 struct token_file {

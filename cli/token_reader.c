@@ -24,9 +24,10 @@ enum lks_status token_reader_open(struct token_reader *reader,
     if (status != LKS_OK)
         return status;
     if (size != file->data_start + file->data_size)
-        status = fail(error, LKS_INVALID, "%s changes while it is packed: it "
-                      "had %" PRIu64 " bytes, now %" PRIu64, file->path,
-                      file->data_start + file->data_size, size);
+        status = fail(error, LKS_INVALID,
+                      "%s changes while it is packed: it "
+                      "had %" PRIu64 " bytes, now %" PRIu64,
+                      file->path, file->data_start + file->data_size, size);
     else if (lseek(fd, (off_t)file->data_start, SEEK_SET) < 0)
         status = fail_errno(error, "seek in", file->path);
     if (status != LKS_OK) {
@@ -48,8 +49,10 @@ void token_reader_close(struct token_reader *reader)
     reader->file = NULL;
 }
 
-static enum lks_status read_exactly(struct token_reader *reader, uint8_t *data,
-                                    size_t size, struct lks_error *error)
+static enum lks_status read_exactly(struct token_reader *reader,
+                                    uint8_t *data,
+                                    size_t size,
+                                    struct lks_error *error)
 {
     const char *path = reader->file->path;
 
@@ -83,8 +86,10 @@ static enum lks_status refill(struct token_reader *reader,
     return status;
 }
 
-enum lks_status token_reader_read(struct token_reader *reader, void *data,
-                                  size_t size, struct lks_error *error)
+enum lks_status token_reader_read(struct token_reader *reader,
+                                  void *data,
+                                  size_t size,
+                                  struct lks_error *error)
 {
     enum lks_status status = LKS_OK;
     uint8_t *to = data;

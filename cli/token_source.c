@@ -33,7 +33,8 @@ uint64_t token_source_argument(const struct token_source *source, size_t index)
     return source->plan->shard + index * source->plan->shard_count;
 }
 
-static enum lks_status look_at_files(struct token_source *source, char **paths,
+static enum lks_status look_at_files(struct token_source *source,
+                                     char **paths,
                                      struct lks_error *error)
 {
     struct token_file *first = &source->files[0];
@@ -47,9 +48,10 @@ static enum lks_status look_at_files(struct token_source *source, char **paths,
         if (status != LKS_OK)
             return status;
         if (file->type != first->type)
-            return fail(error, LKS_INVALID, "%s holds %s, but %s holds %s; "
-                        "pack them into streams of their own", file->path,
-                        token_type_name(file->type), first->path,
+            return fail(error, LKS_INVALID,
+                        "%s holds %s, but %s holds %s; "
+                        "pack them into streams of their own",
+                        file->path, token_type_name(file->type), first->path,
                         token_type_name(first->type));
         source->data_size += file->data_size;
     }
@@ -57,8 +59,10 @@ static enum lks_status look_at_files(struct token_source *source, char **paths,
 }
 
 enum lks_status token_source_open(struct token_source *source,
-                                  const struct pack_plan *plan, char **paths,
-                                  size_t path_count, struct lks_error *error)
+                                  const struct pack_plan *plan,
+                                  char **paths,
+                                  size_t path_count,
+                                  struct lks_error *error)
 {
     size_t count = 0;
 
@@ -72,8 +76,7 @@ enum lks_status token_source_open(struct token_source *source,
     source->records = json_array();
     if (source->files == NULL || source->sums == NULL ||
         source->records == NULL)
-        return fail(error, LKS_NO_MEMORY, "out of memory for %zu files",
-                    count);
+        return fail(error, LKS_NO_MEMORY, "out of memory for %zu files", count);
     digest_start(&source->content);
     return look_at_files(source, paths, error);
 }
@@ -136,7 +139,8 @@ static uint64_t byte_of(const struct token_file *file, uint64_t position)
 
 /* Notes what was read of the current file since the last note; with `sum`,
  * that this was the last of it. */
-static enum lks_status add_record(struct token_source *source, const char *sum,
+static enum lks_status add_record(struct token_source *source,
+                                  const char *sum,
                                   struct lks_error *error)
 {
     const struct token_file *file = &source->files[source->index];
@@ -151,12 +155,11 @@ static enum lks_status add_record(struct token_source *source, const char *sum,
         source->omitted++;
         return LKS_OK;
     }
-    record = json_pack("{s:o, s:I, s:I, s:I, s:I, s:s*}",
-                       "file", report_name(file->path),
-                       "place", (json_int_t)token_source_argument(
-                                    source, source->index),
-                       "from", (json_int_t)from, "to", (json_int_t)to,
-                       "tokens", (json_int_t)tokens, "sum", sum);
+    record = json_pack("{s:o, s:I, s:I, s:I, s:I, s:s*}", "file",
+                       report_name(file->path), "place",
+                       (json_int_t)token_source_argument(source, source->index),
+                       "from", (json_int_t)from, "to", (json_int_t)to, "tokens",
+                       (json_int_t)tokens, "sum", sum);
     source->records_size += size;
     if (json_array_append_new(source->records, record) != 0)
         return fail(error, LKS_NO_MEMORY, "out of memory");
@@ -185,8 +188,10 @@ static enum lks_status finish_file(struct token_source *source,
 }
 
 /* *count tokens of a text file, or fewer; *count becomes how many. */
-static enum lks_status read_text(struct token_source *source, uint8_t *data,
-                                 uint64_t *count, struct lks_error *error)
+static enum lks_status read_text(struct token_source *source,
+                                 uint8_t *data,
+                                 uint64_t *count,
+                                 struct lks_error *error)
 {
     uint64_t left = source->reader.file->data_size - source->position;
     uint8_t bytes[TEXT_PIECE_SIZE];
@@ -213,8 +218,10 @@ static enum lks_status read_text(struct token_source *source, uint8_t *data,
     return LKS_OK;
 }
 
-static enum lks_status read_tokens(struct token_source *source, uint8_t *data,
-                                   uint64_t *count, struct lks_error *error)
+static enum lks_status read_tokens(struct token_source *source,
+                                   uint8_t *data,
+                                   uint64_t *count,
+                                   struct lks_error *error)
 {
     const struct token_file *file = source->reader.file;
     uint64_t left = file->token_count - source->position;
@@ -233,8 +240,10 @@ static enum lks_status read_tokens(struct token_source *source, uint8_t *data,
 }
 
 /* Some tokens of the current file, which has some left. */
-static enum lks_status read_part(struct token_source *source, uint8_t *data,
-                                 uint64_t *count, struct lks_error *error)
+static enum lks_status read_part(struct token_source *source,
+                                 uint8_t *data,
+                                 uint64_t *count,
+                                 struct lks_error *error)
 {
     const struct token_file *file = &source->files[source->index];
     enum lks_status status = LKS_OK;
@@ -251,8 +260,10 @@ static enum lks_status read_part(struct token_source *source, uint8_t *data,
     return status;
 }
 
-enum lks_status token_source_read(struct token_source *source, uint8_t *data,
-                                  uint64_t count, uint64_t *out_count,
+enum lks_status token_source_read(struct token_source *source,
+                                  uint8_t *data,
+                                  uint64_t count,
+                                  uint64_t *out_count,
                                   struct lks_error *error)
 {
     size_t width = token_type_width(source->plan->type);
@@ -267,8 +278,8 @@ enum lks_status token_source_read(struct token_source *source, uint8_t *data,
     while (status == LKS_OK && source->index < source->file_count &&
            done < count) {
         uint64_t part = count - done;
-        uint64_t left = source->files[source->index].token_count -
-                        source->position;
+        uint64_t left =
+            source->files[source->index].token_count - source->position;
 
         if (left > 0) {
             status = read_part(source, data + done * width, &part, error);
@@ -285,14 +296,15 @@ enum lks_status token_source_read(struct token_source *source, uint8_t *data,
 
 enum lks_status token_source_peek(struct token_source *source,
                                   uint8_t token[TOKEN_WIDTH_MAX],
-                                  bool *out_has, struct lks_error *error)
+                                  bool *out_has,
+                                  struct lks_error *error)
 {
     uint64_t count = 1;
     enum lks_status status = LKS_OK;
 
     if (!source->peeked)
-        status = token_source_read(source, source->peeked_token, 1, &count,
-                                   error);
+        status =
+            token_source_read(source, source->peeked_token, 1, &count, error);
     if (status != LKS_OK)
         return status;
     source->peeked = count == 1;
@@ -358,8 +370,7 @@ static enum lks_status skip_to(struct token_source *source,
                    source->data_size, true);
     while (status == LKS_OK && source->index < source->file_count) {
         const struct token_file *file = &source->files[source->index];
-        bool here = token_source_argument(source, source->index) ==
-                    place->file;
+        bool here = token_source_argument(source, source->index) == place->file;
         uint64_t end = here ? place->at : file->token_count;
         uint64_t part = end - source->position;
 
@@ -405,9 +416,11 @@ static enum lks_status check_current(const struct token_source *source,
         (place->file - source->plan->shard) % source->plan->shard_count != 0)
         return fail(error, LKS_INVALID, "the producer's offset is damaged");
     if (place->file > behind || (place->file == behind && place->at > 0))
-        return fail(error, LKS_INVALID, "file %" PRIu64 " is missing: this "
+        return fail(error, LKS_INVALID,
+                    "file %" PRIu64 " is missing: this "
                     "producer had packed up to it; give the same files in the "
-                    "same order", place->file + 1);
+                    "same order",
+                    place->file + 1);
     if (place->file == behind || place->name[0] == '\0')
         return LKS_OK;
 
@@ -415,11 +428,14 @@ static enum lks_status check_current(const struct token_source *source,
                           source->plan->shard_count];
     sum_name(file->path, name);
     if (strcmp(name, place->name) != 0)
-        return fail(error, LKS_INVALID, "%s is not what was file %" PRIu64
+        return fail(error, LKS_INVALID,
+                    "%s is not what was file %" PRIu64
                     " when this producer packed it; give the same files in "
-                    "the same order", file->path, place->file + 1);
+                    "the same order",
+                    file->path, place->file + 1);
     if (file->token_count < place->at)
-        return fail(error, LKS_INVALID, "%s has changed: %" PRIu64
+        return fail(error, LKS_INVALID,
+                    "%s has changed: %" PRIu64
                     " tokens of it are in the stream, and it has %" PRIu64,
                     file->path, place->at, file->token_count);
     return LKS_OK;
@@ -445,11 +461,14 @@ enum lks_status token_source_resume(struct token_source *source,
     *out_earlier = strcmp(now.names, place->names) != 0 ||
                    strcmp(now.before, place->before) != 0;
     if (*out_earlier)
-        return fail(error, LKS_INVALID, "one of the files before file %" PRIu64
+        return fail(error, LKS_INVALID,
+                    "one of the files before file %" PRIu64
                     " has changed since it was packed; give the same files, "
-                    "or use another --producer", place->file + 1);
+                    "or use another --producer",
+                    place->file + 1);
     if (strcmp(now.sum, place->sum) != 0)
-        return fail(error, LKS_INVALID, "%s has changed: the %" PRIu64
+        return fail(error, LKS_INVALID,
+                    "%s has changed: the %" PRIu64
                     " tokens that are in the stream are not its first; give "
                     "the same file, or use another --producer",
                     source->files[source->index].path, place->at);

@@ -103,7 +103,6 @@ enum lks_status token_source_resume(struct token_source *source,
 char *token_source_take_meta(struct token_source *source, uint64_t pad);
 
 /* The place among the arguments of the shard's file `index`. */
-uint64_t token_source_argument(const struct token_source *source,
-                               size_t index);
+uint64_t token_source_argument(const struct token_source *source, size_t index);
 
 #endif
