@@ -42,11 +42,15 @@ struct writing {
     enum lks_status status;
 };
 
+/* jansson 2.14 goes on after a key that could not be written, and then says
+ * that all is well: so the first failure is kept here. */
 static int write_piece(const char *piece, size_t size, void *arg)
 {
     struct writing *writing = arg;
 
-    writing->status = lks_buf_append(writing->buf, piece, size, writing->error);
+    if (writing->status == LKS_OK)
+        writing->status =
+            lks_buf_append(writing->buf, piece, size, writing->error);
     return writing->status == LKS_OK ? 0 : -1;
 }
 
@@ -55,13 +59,12 @@ enum lks_status lks_json_write(const json_t *value,
                                struct lks_error *error)
 {
     struct writing writing = {buf, error, LKS_OK};
+    int result = json_dump_callback(value, write_piece, &writing, JSON_COMPACT);
 
-    if (json_dump_callback(value, write_piece, &writing, JSON_COMPACT) == 0)
-        return LKS_OK;
     if (writing.status != LKS_OK)
         return writing.status;
     /* The values are ours and valid, so it was memory. */
-    return lks_error_no_memory(error);
+    return result == 0 ? LKS_OK : lks_error_no_memory(error);
 }
 
 bool lks_json_number(const json_t *object,

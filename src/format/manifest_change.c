@@ -171,6 +171,9 @@ static enum lks_status check_place(const struct lks_manifest *manifest,
                              entry->producer);
 
     producer = control->producers[place];
+    if (producer->next_seq == UINT64_MAX)
+        return lks_error_set(error, LKS_INVALID, "producer %s has no seq left",
+                             producer->id);
     if (producer->epoch != entry->epoch ||
         lks_owner_tag(producer->owner.data) != entry->owner_tag)
         return lks_error_set(error, LKS_FENCED,
