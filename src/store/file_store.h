@@ -37,6 +37,7 @@ struct lks_file_store {
     struct lks_store store;
     char path[PATH_MAX]; /* absolute */
     bool durable;
+    int64_t temp_age_ms; /* LKS_FILE_TEMP_AGE_MS, but for tests */
     atomic_int root_fd;  /* -1 until the folder is there */
     atomic_int clock_fd; /* a nameless file, for its times; -1 until needed */
     atomic_bool root_is_synced;

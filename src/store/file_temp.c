@@ -18,17 +18,16 @@ void lks_file_temp_init(struct lks_file_temp *temp)
     temp->name[0] = '\0';
 }
 
-static void remove_if_old(int folder_fd, const char *name, int64_t now_ms)
+static void remove_if_older(int folder_fd, const char *name, int64_t time_ms)
 {
     struct stat stat;
 
     if (fstatat(folder_fd, name, &stat, AT_SYMLINK_NOFOLLOW) == 0 &&
-        S_ISREG(stat.st_mode) &&
-        lks_file_time_ms(stat.st_ctim) < now_ms - LKS_FILE_TEMP_AGE_MS)
+        S_ISREG(stat.st_mode) && lks_file_time_ms(stat.st_ctim) < time_ms)
         unlinkat(folder_fd, name, 0);
 }
 
-static void sweep(int folder_fd)
+static void sweep(int folder_fd, int64_t age_ms)
 {
     struct dirent *entry;
     struct stat stat;
@@ -47,7 +46,8 @@ static void sweep(int folder_fd)
         return;
     }
     while ((entry = readdir(folder)) != NULL)
-        remove_if_old(folder_fd, entry->d_name, lks_file_time_ms(stat.st_ctim));
+        remove_if_older(folder_fd, entry->d_name,
+                        lks_file_time_ms(stat.st_ctim) - age_ms);
     closedir(folder);
 }
 
@@ -72,7 +72,7 @@ void lks_file_temp_done(struct lks_file_store *file, struct lks_file_temp *temp)
     if (temp->name[0] != '\0')
         unlinkat(temp->folder->fd, temp->name, 0);
     if (!atomic_exchange(&file->temp_is_swept, true))
-        sweep(temp->folder->fd);
+        sweep(temp->folder->fd, file->temp_age_ms);
     lks_file_folder_release(file, temp->folder,
                             lks_file_folder_is_gone(temp->folder));
     lks_file_temp_init(temp);

@@ -322,6 +322,7 @@ enum lks_status lks_store_file_open(const char *path,
     atomic_init(&file->root_fd, -1);
     atomic_init(&file->clock_fd, -1);
     file->durable = durable;
+    file->temp_age_ms = LKS_FILE_TEMP_AGE_MS;
     status = absolute(path, file->path, error);
     if (status != LKS_OK)
         goto done;
