@@ -242,7 +242,7 @@ enum lks_status lks_verify_chain(struct lks_verify *verify,
         goto done;
     }
     status = walk(&chain, listed, error);
-    if (status == LKS_OK && chain.expected > 0)
+    if (status == LKS_OK)
         status = take_end(&chain, error);
 
 done:
