@@ -12,12 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hint.h"
 #include "library_options.h"
 #include "report.h"
-
-/* A word further away than this is no slip of the finger. */
-#define HINT_DISTANCE_MAX 3u
-#define HINT_LENGTH_MAX 40u
 
 bool number_parse(const char *text, uint64_t *out_number)
 {
@@ -150,57 +147,24 @@ static int set_library_option(struct args *args,
     return report_usage(args->command, "--%s: %s", flag, message);
 }
 
-/* How many letters to change, add or drop: Levenshtein's distance. */
-static unsigned distance(const char *left, const char *right)
-{
-    unsigned row[HINT_LENGTH_MAX + 1];
-    size_t length = strlen(right);
-
-    if (length > HINT_LENGTH_MAX || strlen(left) > HINT_LENGTH_MAX)
-        return UINT32_MAX;
-    for (unsigned j = 0; j <= length; j++)
-        row[j] = j;
-    for (unsigned i = 0; left[i] != '\0'; i++) {
-        unsigned diagonal = row[0];
-
-        row[0] = i + 1;
-        for (size_t j = 0; j < length; j++) {
-            unsigned best = diagonal + (left[i] != right[j]);
-
-            diagonal = row[j + 1];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (diagonal + 1 < best)
-                best = diagonal + 1;
-            row[j + 1] = best;
-        }
-    }
-    return row[length];
-}
-
 static int unknown_option(const struct args *args, const char *name)
 {
     const struct command *command = args->command;
-    char flag[LIBRARY_OPTION_NAME_SIZE], best[LIBRARY_OPTION_NAME_SIZE] = "";
-    unsigned least = HINT_DISTANCE_MAX + 1;
+    char flag[LIBRARY_OPTION_NAME_SIZE];
+    struct hint hint;
 
-    for (size_t i = 0; i < command->option_count; i++) {
-        if (distance(name, command->options[i].name) < least) {
-            least = distance(name, command->options[i].name);
-            snprintf(best, sizeof(best), "%s", command->options[i].name);
-        }
-    }
-    for (size_t i = 0; command->opens && library_option_flag(i, flag); i++) {
-        if (distance(name, flag) < least) {
-            least = distance(name, flag);
-            snprintf(best, sizeof(best), "%s", flag);
-        }
-    }
-    if (best[0] != '\0')
+    hint_start(&hint, name);
+    for (size_t i = 0; i < command->option_count; i++)
+        hint_consider(&hint, command->options[i].name);
+    for (size_t i = 0; command->opens && library_option_flag(i, flag); i++)
+        hint_consider(&hint, flag);
+    hint_consider(&hint, command->reports ? "json" : "help");
+    hint_consider(&hint, "help");
+    hint_consider(&hint, "verbose");
+    if (hint.best[0] != '\0')
         return report_usage(command,
-                            "there is no option --%s (did you mean "
-                            "--%s?)",
-                            name, best);
+                            "there is no option --%s (did you mean --%s?)",
+                            name, hint.best);
     return report_usage(command, "there is no option --%s", name);
 }
 
@@ -224,6 +188,12 @@ bool args_has_option(const struct command *command, const char *name)
     return find_option(command, name, &index);
 }
 
+static bool is_common(const char *name)
+{
+    return strcmp(name, "json") == 0 || strcmp(name, "help") == 0 ||
+           strcmp(name, "verbose") == 0;
+}
+
 /* `word` is "--name" or "--name=value"; takes its value from `next`. */
 static int take_long(struct args *args,
                      const char *word,
@@ -241,6 +211,8 @@ static int take_long(struct args *args,
     memcpy(name, word + 2, length - 2);
     name[length - 2] = '\0';
 
+    if (equals && is_common(name))
+        return report_usage(args->command, "--%s takes no value", name);
     own = find_option(args->command, name, &index);
     if (own && args->command->options[index].type == ARG_FLAG) {
         if (equals)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "hint.h"
 #include "interrupt.h"
 #include "library_options.h"
 #include "report.h"
@@ -103,6 +104,25 @@ static bool starts_command(const struct command *command, const char *word)
            (command->name[length] == ' ' || command->name[length] == '\0');
 }
 
+/* `whole` if more words cannot make a command of it. */
+static void report_unknown(const char *name, bool whole)
+{
+    struct hint hint;
+
+    hint_start(&hint, name);
+    for (size_t i = 0; i < COUNT_OF(commands); i++)
+        hint_consider(&hint, commands[i]->name);
+    if (name[0] == '-')
+        report_usage(NULL, "\"%s\" must follow the command", name);
+    else if (!whole)
+        report_usage(NULL, "\"%s\" is half a command", name);
+    else if (hint.best[0] != '\0')
+        report_usage(NULL, "there is no command \"%s\" (did you mean \"%s\"?)",
+                     name, hint.best);
+    else
+        report_usage(NULL, "there is no command \"%s\"", name);
+}
+
 /*
  * The command's words may have common options before and between them, but no
  * other, as nobody knows yet which of those take a value. Moves `*at` past
@@ -134,10 +154,8 @@ static const struct command *find_command(struct args *args,
         if (!begun)
             break;
     }
-    if (name[0] == '-')
-        report_usage(NULL, "\"%s\" must follow the command", name);
-    else if (name[0] != '\0')
-        report_usage(NULL, "there is no command \"%s\"", name);
+    if (name[0] != '\0')
+        report_unknown(name, *at < count);
     else if (!args->help)
         print_commands(stderr);
     return NULL;
