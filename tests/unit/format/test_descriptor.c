@@ -2,15 +2,10 @@
 #include "format/descriptor.h"
 #include "support/check.h"
 #include "support/format_fixture.h"
+#include "support/format_vectors.h"
 #include "support/torture.h"
 
-/* docs/format.md, "Test vectors". */
-static const char descriptor_text[] =
-    "{\"format\":1,\"stream\":\"000102030405060708090a0b0c0d0e0f\","
-    "\"dp\":2,\"cp\":1,\"producers\":1,\"max_live_steps\":1000,"
-    "\"max_live_bytes\":0,\"first_step\":0,\"created_ms\":1767225600000,"
-    "\"required\":[],\"probe\":{\"create_race\":\"ok\"},"
-    "\"crc32c\":\"fe9f2d76\"}\n";
+static const char descriptor_text[] = VECTOR_DESCRIPTOR;
 
 static struct lks_descriptor make_descriptor(void)
 {

@@ -3,17 +3,8 @@
 #include "format/tgb.h"
 #include "support/check.h"
 #include "support/format_fixture.h"
+#include "support/format_vectors.h"
 #include "support/torture.h"
-
-/* docs/format.md, "Test vectors": a TGB of two slices of 128 bytes. */
-static const char footer_hex[] =
-    "1210000102030405060708090a0b0c0d0e0f180220012a06707265702d303001"
-    "3a10f0e0d0c0b0a0908070605040302010005212736861726420332c20627974"
-    "6520343039365a027b7d6880014d000000c5a6a4fc6d01000000000000010000"
-    "004c4b53544742460098feadb2";
-
-#define VECTOR_SIZE 109
-#define VECTOR_OBJECT 365
 
 static const uint64_t same[2] = {128, 128};
 
@@ -52,17 +43,21 @@ static void a_footer_is_that_of_the_document(void **state)
 {
     struct lks_footer footer = make_footer();
     struct lks_buf buf = encode(&footer, 256);
-    uint8_t expected[VECTOR_SIZE];
+    uint8_t expected[VECTOR_FOOTER_SIZE];
     struct lks_error error;
 
     (void)state;
-    assert_true(lks_hex_decode(footer_hex, expected, sizeof(expected)));
-    assert_int_equal(buf.size, VECTOR_SIZE);
-    assert_memory_equal(buf.data, expected, VECTOR_SIZE);
-    assert_int_equal(lks_crc32c(expected, VECTOR_SIZE), 0x1f940e6f);
+    assert_true(lks_hex_decode(vector_footer_message, expected,
+                               VECTOR_FOOTER_SIZE - 32));
+    assert_true(lks_hex_decode(vector_footer_trailer,
+                               expected + VECTOR_FOOTER_SIZE - 32, 32));
+    assert_int_equal(buf.size, VECTOR_FOOTER_SIZE);
+    assert_memory_equal(buf.data, expected, VECTOR_FOOTER_SIZE);
+    assert_int_equal(lks_crc32c(expected, VECTOR_FOOTER_SIZE),
+                     VECTOR_FOOTER_CRC);
 
-    assert_status(LKS_OK, lks_footer_decode(expected, VECTOR_SIZE,
-                                            VECTOR_OBJECT, &footer, &error));
+    assert_status(LKS_OK, lks_footer_decode(expected, VECTOR_FOOTER_SIZE,
+                                            VECTOR_TGB_SIZE, &footer, &error));
     assert_string_equal(footer.producer, "prep-0");
     assert_memory_equal(footer.stream, fixture_stream, LKS_ID_SIZE);
     assert_int_equal(footer.owner[1], 0xe0);
@@ -143,13 +138,13 @@ static void the_trailer_alone_tells_the_footers_size(void **state)
 
     (void)state;
     assert_status(LKS_OK,
-                  lks_trailer_decode(trailer, VECTOR_OBJECT, &size, &error));
-    assert_int_equal(size, VECTOR_SIZE);
-    assert_status(LKS_CORRUPT, lks_trailer_decode(trailer, VECTOR_OBJECT + 1,
+                  lks_trailer_decode(trailer, VECTOR_TGB_SIZE, &size, &error));
+    assert_int_equal(size, VECTOR_FOOTER_SIZE);
+    assert_status(LKS_CORRUPT, lks_trailer_decode(trailer, VECTOR_TGB_SIZE + 1,
                                                   &size, &error));
     assert_message_has("has 366 bytes; its footer says 365");
     assert_status(LKS_CORRUPT,
-                  lks_trailer_decode(buf.data, VECTOR_OBJECT, &size, &error));
+                  lks_trailer_decode(buf.data, VECTOR_TGB_SIZE, &size, &error));
     assert_message_has("no TGB ends here");
     lks_buf_done(&buf);
 }
@@ -164,7 +159,7 @@ static void every_flipped_bit_is_refused(void **state)
     for (size_t bit = 0; bit < 8 * buf.size; bit++) {
         buf.data[bit / 8] ^= (uint8_t)(1 << (bit % 8));
         assert_status(LKS_CORRUPT,
-                      lks_footer_decode(buf.data, buf.size, VECTOR_OBJECT,
+                      lks_footer_decode(buf.data, buf.size, VECTOR_TGB_SIZE,
                                         &footer, &error));
         buf.data[bit / 8] ^= (uint8_t)(1 << (bit % 8));
     }
@@ -185,11 +180,12 @@ static void every_truncation_is_refused(void **state)
         assert_non_null(part);
         memcpy(part, buf.data, size);
         assert_status(LKS_CORRUPT,
-                      lks_footer_decode(part, size, VECTOR_OBJECT - cut,
+                      lks_footer_decode(part, size, VECTOR_TGB_SIZE - cut,
                                         &footer, &error));
         memcpy(part, buf.data + cut, size);
-        assert_status(LKS_CORRUPT, lks_footer_decode(part, size, VECTOR_OBJECT,
-                                                     &footer, &error));
+        assert_status(LKS_CORRUPT,
+                      lks_footer_decode(part, size, VECTOR_TGB_SIZE, &footer,
+                                        &error));
         free(part);
     }
     lks_buf_done(&buf);
@@ -228,14 +224,14 @@ static void a_newer_format_is_unsupported(void **state)
     lks_put_u32(trailer + 16, 2);
     lks_put_u32(trailer + 28, lks_crc32c(trailer, 28));
     assert_status(LKS_UNSUPPORTED,
-                  lks_footer_decode(buf.data, buf.size, VECTOR_OBJECT, &footer,
-                                    &error));
+                  lks_footer_decode(buf.data, buf.size, VECTOR_TGB_SIZE,
+                                    &footer, &error));
     assert_message_has("format 2");
     lks_put_u32(trailer + 16, 0);
     lks_put_u32(trailer + 28, lks_crc32c(trailer, 28));
     assert_status(LKS_CORRUPT,
-                  lks_footer_decode(buf.data, buf.size, VECTOR_OBJECT, &footer,
-                                    &error));
+                  lks_footer_decode(buf.data, buf.size, VECTOR_TGB_SIZE,
+                                    &footer, &error));
     lks_buf_done(&buf);
 }
 

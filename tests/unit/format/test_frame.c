@@ -2,15 +2,7 @@
 #include "format/tgb.h"
 #include "support/check.h"
 #include "support/format_fixture.h"
-
-#define HELLO_SIZE 128
-
-/* docs/format.md, "Test vectors": slice 1, "hello", of seq 0. */
-static const char hello_hex[] =
-    "4c4b53460000000005000000000000000500000000000000010000004cbb719a"
-    "00000000000000000000000000000000000000000000000000000000de1128bb"
-    "68656c6c6f000000000000000000000000000000000000000000000000000000"
-    "0000000000000000000000000000000000000000000000000000000000000000";
+#include "support/format_vectors.h"
 
 /* A whole frame of `slice`, in memory of exactly its size. */
 static uint8_t *make_frame(enum lks_codec codec,
@@ -56,12 +48,12 @@ static void frames_are_multiples_of_64_bytes(void **state)
 static void a_frame_is_that_of_the_document(void **state)
 {
     struct lks_frame frame = {.index = 1, .raw_size = 5, .stored_size = 5};
-    uint8_t expected[HELLO_SIZE];
-    uint8_t bytes[HELLO_SIZE] = {0};
+    uint8_t expected[VECTOR_FRAME_SIZE];
+    uint8_t bytes[VECTOR_FRAME_SIZE] = {0};
     struct lks_error error;
 
     (void)state;
-    assert_true(lks_hex_decode(hello_hex, expected, sizeof(expected)));
+    assert_true(lks_hex_decode(vector_frame, expected, sizeof(expected)));
     frame.payload_crc = lks_crc32c("hello", 5);
     lks_frame_encode(&frame, bytes);
     memcpy(bytes + 64, "hello", 5);

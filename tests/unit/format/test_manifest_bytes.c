@@ -3,18 +3,7 @@
 #include "format/manifest.h"
 #include "support/check.h"
 #include "support/format_fixture.h"
-
-/* docs/format.md, "Test vectors": header, head, control. */
-static const char manifest_hex[] =
-    "4c4b534d414e4900010000002f000000ef6c2837430000004ff1cc3200010203"
-    "0405060708090a0b0c0d0e0f020000000000000000000000000000007d185d53"
-    "100120ed02420308e807620f0a06707265702d3010011dc0d0e0f06a1218ed02"
-    "200228ed02356f0e941f386d488001"
-    "0801123f0a06707265702d3010011a10f0e0d0c0b0a090807060504030201000"
-    "22066e6f64652d3128922130013a12736861726420332c206279746520343039"
-    "366002";
-
-#define VECTOR_SIZE 178
+#include "support/format_vectors.h"
 
 static enum lks_status decode(const struct lks_buf *buf,
                               uint64_t version,
@@ -35,13 +24,15 @@ static void a_manifest_is_that_of_the_document(void **state)
     struct lks_descriptor descriptor = fixture_descriptor();
     struct lks_producer_record record = fixture_record("prep-0", 1);
     struct lks_manifest *manifest;
-    uint8_t expected[VECTOR_SIZE];
+    uint8_t expected[VECTOR_MANIFEST_SIZE];
     struct lks_entry entry;
     struct lks_error error;
     struct lks_buf buf;
 
     (void)state;
-    assert_true(lks_hex_decode(manifest_hex, expected, sizeof(expected)));
+    assert_true(lks_hex_decode(vector_manifest_header, expected, 64));
+    assert_true(lks_hex_decode(vector_manifest_head, expected + 64, 47));
+    assert_true(lks_hex_decode(vector_manifest_control, expected + 111, 67));
     descriptor.max_live_steps = 1000;
     assert_status(LKS_OK, lks_manifest_genesis(&descriptor, &manifest, &error));
     lks_manifest_advance(manifest);
@@ -50,15 +41,15 @@ static void a_manifest_is_that_of_the_document(void **state)
     assert_status(LKS_OK, lks_manifest_put_producer(manifest, &record, &error));
     lks_manifest_advance(manifest);
     entry = fixture_entry(manifest, "prep-0", 128);
-    entry.size = 365;
-    entry.footer_size = 109;
-    entry.footer_crc = 0x1f940e6f;
+    entry.size = VECTOR_TGB_SIZE;
+    entry.footer_size = VECTOR_FOOTER_SIZE;
+    entry.footer_crc = VECTOR_FOOTER_CRC;
     assert_status(LKS_OK,
                   lks_manifest_append(manifest, &entry, "shard 3, byte 4096",
                                       18, &error));
     buf = fixture_encoded(manifest);
-    assert_int_equal(buf.size, VECTOR_SIZE);
-    assert_memory_equal(buf.data, expected, VECTOR_SIZE);
+    assert_int_equal(buf.size, VECTOR_MANIFEST_SIZE);
+    assert_memory_equal(buf.data, expected, VECTOR_MANIFEST_SIZE);
     assert_status(LKS_OK, decode(&buf, 2, &error));
     lks_buf_done(&buf);
     lks_manifest_free(manifest);
