@@ -62,14 +62,15 @@ static enum lks_status take_block(struct lks_verify *verify,
                                   const struct lks_index *index,
                                   struct lks_error *error)
 {
-    uint64_t step = number * LKS_BLOCK_STEPS;
-    uint64_t end = step + LKS_BLOCK_STEPS;
+    uint64_t end = (number + 1) * LKS_BLOCK_STEPS;
+    uint64_t first_live_step = lks_manifest_first_live_step(verify->head);
     struct lks_producer_record record;
     struct lks_entry entry;
     enum lks_status status;
+    uint64_t step = lks_index_first(index);
 
-    if (step < lks_manifest_first_live_step(verify->head))
-        step = lks_manifest_first_live_step(verify->head);
+    if (step < first_live_step)
+        step = first_live_step;
     for (; step < end; step++) {
         lks_index_entry(index, step, verify->stream->slice_count, &entry);
         status = take_step(verify, name, &entry, error);
@@ -86,6 +87,16 @@ static enum lks_status take_block(struct lks_verify *verify,
     return lks_ledger_close_map(&verify->ledger, name, error);
 }
 
+/* A fork's first block begins where the fork does. */
+static uint64_t first_of(const struct lks_stream *stream, uint64_t number)
+{
+    uint64_t first = number * LKS_BLOCK_STEPS;
+
+    return first > stream->descriptor.first_step
+               ? first
+               : stream->descriptor.first_step;
+}
+
 static enum lks_status check_block(struct lks_verify *verify,
                                    uint64_t number,
                                    struct lks_error *error)
@@ -99,6 +110,11 @@ static enum lks_status check_block(struct lks_verify *verify,
     lks_index_name(number, name);
     lks_buf_init(&buf, LKS_INDEX_SIZE_MAX);
     status = lks_verify_read_block(verify, number, &buf, &index, &found);
+    if (status == LKS_OK &&
+        lks_index_first(index) != first_of(verify->stream, number))
+        status =
+            lks_error_set(&found, LKS_CORRUPT, "it begins at step %" PRIu64,
+                          lks_index_first(index));
     if (status == LKS_OK) {
         status = take_block(verify, name, number, index, error);
         goto done;

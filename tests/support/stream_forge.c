@@ -28,29 +28,50 @@ static void producer_owner(uint32_t producer,
     owner[15] = 7;
 }
 
-void forge_init(struct forge *forge,
-                uint32_t dp,
-                uint32_t cp,
-                uint32_t producers)
+static void make(struct forge *forge,
+                 struct lks_descriptor *descriptor,
+                 uint32_t producers)
 {
-    struct lks_descriptor descriptor = {
-        .dp = dp,
-        .cp = cp,
-        .producers_to_end = producers,
-    };
     struct lks_error error;
 
     assert_true(producers <= FORGE_PRODUCERS);
     memset(forge, 0, sizeof(*forge));
     forge->slice_size = 100;
     forge->store = faulty_store_new_mem(NULL, NULL);
-    assert_status(LKS_OK, lks_stream_make(&forge->store->base, &descriptor,
+    descriptor->producers_to_end = producers > 0 ? producers : 1;
+    assert_status(LKS_OK, lks_stream_make(&forge->store->base, descriptor,
                                           &forge->stream, &error));
-    lks_descriptor_done(&descriptor);
     assert_status(LKS_OK, lks_manifest_genesis(&forge->stream->descriptor,
                                                &forge->head, &error));
     for (uint32_t i = 0; i < producers; i++)
         forge_open(forge, i);
+}
+
+void forge_init(struct forge *forge,
+                uint32_t dp,
+                uint32_t cp,
+                uint32_t producers)
+{
+    struct lks_descriptor descriptor = {.dp = dp, .cp = cp};
+
+    make(forge, &descriptor, producers);
+    lks_descriptor_done(&descriptor);
+}
+
+void forge_init_fork(struct forge *forge,
+                     uint64_t first_step,
+                     uint32_t producers)
+{
+    struct lks_descriptor descriptor = {
+        .dp = 1,
+        .cp = 1,
+        .first_step = first_step,
+        .parent_url = lks_text_dup("mem://parent"),
+    };
+
+    assert_non_null(descriptor.parent_url);
+    make(forge, &descriptor, producers);
+    lks_descriptor_done(&descriptor);
 }
 
 void forge_done(struct forge *forge)
@@ -157,6 +178,21 @@ struct lks_producer_record forge_record(const struct forge *forge,
     producer_id(producer, id);
     assert_true(lks_manifest_find_producer(forge->head, id, &record));
     return record;
+}
+
+struct lks_manifest *forge_save(const struct forge *forge)
+{
+    struct lks_manifest *saved = NULL;
+    struct lks_error error;
+
+    assert_status(LKS_OK, lks_manifest_copy(forge->head, &saved, &error));
+    return saved;
+}
+
+void forge_restore(struct forge *forge, struct lks_manifest *saved)
+{
+    lks_manifest_free(forge->head);
+    forge->head = saved;
 }
 
 struct lks_manifest *forge_next(struct forge *forge)
@@ -288,9 +324,9 @@ static void offset_of(uint32_t producer, uint64_t seq, char offset[32])
     snprintf(offset, 32, "%" PRIu32 "@%" PRIu64, producer, seq);
 }
 
-static void append_one(struct forge *forge,
-                       struct lks_manifest *next,
-                       uint32_t producer)
+void forge_add(struct forge *forge,
+               struct lks_manifest *next,
+               uint32_t producer)
 {
     uint32_t count = forge->stream->slice_count;
     uint64_t *frames = lks_alloc_zero(count, sizeof(*frames));
@@ -359,7 +395,7 @@ void forge_append(struct forge *forge, uint32_t producer, uint64_t count)
             forge_commit(forge, next);
             next = forge_next(forge);
         }
-        append_one(forge, next, producer);
+        forge_add(forge, next, producer);
     }
     forge_commit(forge, next);
 }

@@ -35,6 +35,11 @@ void forge_init(struct forge *forge,
                 uint32_t dp,
                 uint32_t cp,
                 uint32_t producers);
+
+/* The same for a fork that begins at this step. */
+void forge_init_fork(struct forge *forge,
+                     uint64_t first_step,
+                     uint32_t producers);
 void forge_done(struct forge *forge);
 
 /* Commits that open a producer (again), and finish it. */
@@ -43,6 +48,11 @@ void forge_finish(struct forge *forge, uint32_t producer);
 
 /* `count` TGBs in one commit; in two if a block ends between. */
 void forge_append(struct forge *forge, uint32_t producer, uint64_t count);
+
+/* One more TGB in a version that is not committed yet. */
+void forge_add(struct forge *forge,
+               struct lks_manifest *next,
+               uint32_t producer);
 
 /* All producers in turn, `per_commit` TGBs each time, up to `steps` steps. */
 void forge_fill(struct forge *forge, uint64_t steps, uint64_t per_commit);
@@ -55,6 +65,11 @@ void forge_commit(struct forge *forge, struct lks_manifest *next);
 /* A producer's record in the newest manifest. */
 struct lks_producer_record forge_record(const struct forge *forge,
                                         uint32_t producer);
+
+/* A copy of the newest manifest; and going on from one, as if nothing had come
+ * after it, which overwrites the versions that had. */
+struct lks_manifest *forge_save(const struct forge *forge);
+void forge_restore(struct forge *forge, struct lks_manifest *saved);
 
 /* Objects' names. */
 void forge_manifest_name(const struct forge *forge,

@@ -85,6 +85,65 @@ static void lost_newest_manifests_are_found_by_what_they_named(void **state)
     assert_found(false, 11, "data/p0/2-", "no manifest ever opened");
 }
 
+/* Version 6 is replaced by what another writer made of version 5. */
+static void a_version_of_another_history_is_found(void **state)
+{
+    struct lks_manifest *saved;
+    struct lks_manifest *end;
+
+    (void)state;
+    forge_init(&forge, 1, 1, 2);
+    forge_append(&forge, 0, 3);
+    forge_append(&forge, 0, 3);
+    forge_append(&forge, 0, 3);
+    saved = forge_save(&forge);
+    forge_append(&forge, 0, 3);
+    forge_append(&forge, 0, 3);
+    end = forge_save(&forge);
+    forge_restore(&forge, saved);
+    forge_append(&forge, 1, 3);
+    forge_restore(&forge, end);
+
+    assert_found(false, 0, "manifest version 7: step 9",
+                 "not what the version before has");
+    assert_found(false, 0, "manifest version 7: producer p0",
+                 "does not count the steps");
+    assert_found(false, 0, "manifest version 7: producer p1",
+                 "does not count the steps");
+}
+
+static void a_producer_that_leaves_the_map_is_found(void **state)
+{
+    struct lks_manifest *saved;
+    struct lks_manifest *end;
+
+    (void)state;
+    forge_init(&forge, 1, 1, 1);
+    forge_append(&forge, 0, 3);
+    saved = forge_save(&forge);
+    forge_append(&forge, 0, 3);
+    forge_append(&forge, 0, 3);
+    end = forge_save(&forge);
+    forge_restore(&forge, saved);
+    forge_open(&forge, 3);
+    forge_restore(&forge, end);
+    assert_found(false, 0, "manifest version 4", "a producer is gone");
+}
+
+static void a_step_that_a_stranger_to_its_version_added_is_found(void **state)
+{
+    struct lks_manifest *next;
+
+    (void)state;
+    forge_init(&forge, 1, 1, 2);
+    next = forge_next(&forge);
+    forge_add(&forge, next, 0);
+    forge_add(&forge, next, 1);
+    forge_commit(&forge, next);
+    assert_found(false, 0, "manifest version 3: step 1",
+                 "not added by its committer");
+}
+
 /* A version whose content is that of an older one. */
 static void commit_older(uint64_t version)
 {
@@ -149,6 +208,7 @@ static void a_seq_that_skips_is_found(void **state)
     record = forge_record(&forge, 1);
     record.next_seq++;
     commit_record(&record);
+    assert_found(false, 3, "next seq of producer p1", "but the steps say");
     forge_append(&forge, 1, 1);
     /* The pair, the step, the sum. */
     assert_found(false, 3, "of producer p1", "some are lost");
@@ -348,6 +408,9 @@ int main(void)
         VERIFY_TEST(a_gap_below_an_old_manifest_is_not_damage),
         VERIFY_TEST(reclaimed_manifests_are_not_missed),
         VERIFY_TEST(lost_newest_manifests_are_found_by_what_they_named),
+        VERIFY_TEST(a_version_of_another_history_is_found),
+        VERIFY_TEST(a_producer_that_leaves_the_map_is_found),
+        VERIFY_TEST(a_step_that_a_stranger_to_its_version_added_is_found),
         VERIFY_TEST(a_version_that_takes_steps_back_is_found),
         VERIFY_TEST(an_append_after_the_end_is_found),
         VERIFY_TEST(a_seq_that_skips_is_found),

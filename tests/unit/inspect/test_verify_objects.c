@@ -43,6 +43,22 @@ static void a_long_stream_is_sound_and_counted(void **state)
     json_decref(report);
 }
 
+static void a_fork_is_sound(void **state)
+{
+    json_t *report;
+
+    (void)state;
+    forge_init_fork(&forge, 300, 2);
+    forge_fill(&forge, 400, 7);
+    assert_sound(true);
+    forge_fill(&forge, 900, 50);
+    report = verify(true);
+    assert_true(json_is_true(json_object_get(report, "ok")));
+    assert_int_equal(number(report, "steps"), 600);
+    assert_int_equal(number(report, "blocks"), 2);
+    json_decref(report);
+}
+
 static void every_table_and_codec_is_sound(void **state)
 {
     static const enum lks_codec codecs[] = {LKS_CODEC_NONE, LKS_CODEC_LZ4,
@@ -231,6 +247,27 @@ static void a_block_that_its_manifest_would_not_make_is_found(void **state)
     assert_found(false, 1, "index/0000000000000000", "differs from version");
 }
 
+/* As if two had each believed to be the one who fills it. */
+static void a_block_of_another_history_is_found(void **state)
+{
+    struct lks_manifest *saved;
+    struct lks_manifest *end;
+
+    (void)state;
+    forge_init(&forge, 1, 1, 2);
+    forge_fill(&forge, 200, 9);
+    saved = forge_save(&forge);
+    forge_fill(&forge, 300, 9);
+    end = forge_save(&forge);
+    /* The other history writes its block, and nothing else is left of it. */
+    forge_restore(&forge, saved);
+    forge_append(&forge, 1, 56);
+    forge_restore(&forge, end);
+
+    assert_found(false, 0, "manifest/", "some are lost");
+    assert_found(false, 0, "manifest/", "it is repeated");
+}
+
 static void a_block_past_the_head_is_found(void **state)
 {
     struct lks_error error;
@@ -359,6 +396,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         VERIFY_TEST(an_empty_stream_is_sound),
         VERIFY_TEST(a_long_stream_is_sound_and_counted),
+        VERIFY_TEST(a_fork_is_sound),
         VERIFY_TEST(every_table_and_codec_is_sound),
         VERIFY_TEST(frames_larger_than_a_piece_are_read),
         VERIFY_TEST(a_missing_object_is_found),
@@ -371,6 +409,7 @@ int main(void)
         VERIFY_TEST(a_block_that_its_manifest_has_just_filled_may_be_missing),
         VERIFY_TEST(a_flipped_byte_in_a_block_is_found),
         VERIFY_TEST(a_block_that_its_manifest_would_not_make_is_found),
+        VERIFY_TEST(a_block_of_another_history_is_found),
         VERIFY_TEST(a_block_past_the_head_is_found),
         VERIFY_TEST(uploads_that_nobody_committed_are_noted),
         VERIFY_TEST(names_that_are_not_ours_are_noted),
