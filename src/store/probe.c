@@ -205,6 +205,14 @@ static enum lks_status summarize(char **out_summary, struct lks_error *error)
     return status;
 }
 
+/* Whether the check could not be tried at all. Any other failure is an answer
+ * that the contract does not have at that place. */
+static bool says_nothing(enum lks_status status)
+{
+    return status == LKS_UNAVAILABLE || status == LKS_DENIED ||
+           status == LKS_NO_MEMORY || status == LKS_CANCELLED;
+}
+
 /* Runs all checks, also after one that failed; but not after one that could not
  * be tried, since the next would wait for the same dead store. */
 static enum lks_status run(struct lks_probe *probe,
@@ -227,12 +235,12 @@ static enum lks_status run(struct lks_probe *probe,
                       line_arg, error);
         if (told != LKS_OK)
             return told;
+        if (says_nothing(status))
+            return lks_error_set(error, status, "%s", reason.message);
         if (status != LKS_OK && outcome == LKS_OK)
             outcome =
-                lks_error_set(error, status, "%.160s fails %s: %s",
+                lks_error_set(error, LKS_UNSUPPORTED, "%.160s fails %s: %s",
                               probe->store->url, check->name, reason.message);
-        if (status != LKS_OK && status != LKS_UNSUPPORTED)
-            return lks_error_set(error, status, "%s", reason.message);
     }
     return outcome;
 }
