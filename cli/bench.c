@@ -302,12 +302,11 @@ static int print_result(const struct bench *bench,
                       ours_json, "raw", raw_json, "ratio", ratio,
                       "ratio_of_pairs", pairs_json));
 
-    code =
-        printf("%" PRIu64 " %s, %" PRIu64 " %s each; %" PRIu64
-               " TGBs of %" PRIu64 " x %" PRIu64 " bytes; %" PRIu64 " pairs\n",
-               bench->worker_count, bench->workers, bench->depth_count,
-               bench->depth, bench->count, bench->slices, bench->slice_size,
-               bench->pairs);
+    code = printf("%s: %" PRIu64 ", %s of each: %" PRIu64 ", TGBs: %" PRIu64
+                  " of %" PRIu64 " x %" PRIu64 " bytes, pairs: %" PRIu64 "\n",
+                  bench->workers, bench->worker_count, bench->depth,
+                  bench->depth_count, bench->count, bench->slices,
+                  bench->slice_size, bench->pairs);
     printf("%-6s %10s %10s %10s  MB/s\n", "", "median", "min", "max");
     printf("%-6s %10.1f %10.1f %10.1f\n", "ours",
            number_at(ours_json, "median"), number_at(ours_json, "min"),

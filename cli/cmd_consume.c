@@ -104,8 +104,10 @@ static void print_batch(const struct args *args, const struct lks_batch *batch)
             fwrite(slice.data, 1, slice.size, stdout);
         }
     } else {
-        printf("step %" PRIu64 ": %zu slices, %" PRIu64 " bytes\n", step,
-               lks_batch_slice_count(batch), batch_size(batch));
+        size_t count = lks_batch_slice_count(batch);
+
+        printf("step %" PRIu64 ": %zu slice%s, %" PRIu64 " bytes\n", step,
+               count, plural(count), batch_size(batch));
     }
     /* Whoever follows the output sees a step as soon as it is there. */
     fflush(stdout);

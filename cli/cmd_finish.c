@@ -31,8 +31,8 @@ static int run(struct args *args)
         code = report_error(args, &error);
         goto done;
     }
-    snprintf(what, sizeof(what), "producer %s finished after %" PRIu64 " TGBs",
-             id, count);
+    snprintf(what, sizeof(what), "producer %s finished after %" PRIu64 " TGB%s",
+             id, count, plural(count));
     code = report_ended(args, user.stream, what,
                         json_pack("{s:s, s:I}", "producer", id, "next_seq",
                                   (json_int_t)count));

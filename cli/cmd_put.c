@@ -149,8 +149,8 @@ static int report_put(const struct args *args, uint64_t seq, uint64_t size)
                                            id, "seq", (json_int_t)seq, "slices",
                                            (json_int_t)count, "bytes",
                                            (json_int_t)size));
-    printf("put %s seq %" PRIu64 ": %zu slices, %" PRIu64 " bytes\n", id, seq,
-           count, size);
+    printf("put %s seq %" PRIu64 ": %zu slice%s, %" PRIu64 " bytes\n", id, seq,
+           count, plural(count), size);
     return EXIT_DONE;
 }
 

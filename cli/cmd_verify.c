@@ -12,19 +12,28 @@ static const struct arg_option options[] = {
      .text = "also read every byte of every live TGB"},
 };
 
-static void print_findings(const json_t *result, const json_t *problems)
+static uint64_t count_at(const json_t *result, const char *key)
 {
-    const json_t *problem;
+    return (uint64_t)json_integer_value(json_object_get(result, key));
+}
+
+static void print_lines(const json_t *lines, const char *prefix)
+{
+    const json_t *line;
     size_t index;
 
-    json_array_foreach(problems, index, problem)
-        printf("%s\n", json_string_value(problem));
-    printf("checked %" JSON_INTEGER_FORMAT " steps, %" JSON_INTEGER_FORMAT
-           " index blocks, %" JSON_INTEGER_FORMAT " bytes: %zu problems\n",
-           json_integer_value(json_object_get(result, "steps")),
-           json_integer_value(json_object_get(result, "blocks")),
-           json_integer_value(json_object_get(result, "bytes")),
-           json_array_size(problems));
+    json_array_foreach(lines, index, line)
+        printf("%s%s\n", prefix, json_string_value(line));
+}
+
+static void print_findings(const json_t *result, uint64_t problem_count)
+{
+    print_lines(json_object_get(result, "problems"), "");
+    print_lines(json_object_get(result, "notes"), "note: ");
+    printf("checked %" PRIu64 " steps, %" PRIu64 " index blocks, %" PRIu64
+           " bytes: %" PRIu64 " problem%s\n",
+           count_at(result, "steps"), count_at(result, "blocks"),
+           count_at(result, "bytes"), problem_count, plural(problem_count));
 }
 
 static int run(struct args *args)
@@ -34,7 +43,7 @@ static int run(struct args *args)
     struct lks_error error;
     json_t *result;
     char *text = NULL;
-    size_t count;
+    uint64_t count;
     int code = EXIT_DONE;
 
     if (lks_stream_open(url, args->options, &stream, &error) != LKS_OK)
@@ -47,11 +56,12 @@ static int run(struct args *args)
     lks_stream_close(stream);
 
     result = report_parse(text);
-    count = json_array_size(json_object_get(result, "problems"));
+    count = count_at(result, "problem_count");
     if (!args->json)
-        print_findings(result, json_object_get(result, "problems"));
+        print_findings(result, count);
     if (count > 0 || !json_is_true(json_object_get(result, "ok")))
-        code = report_failure(args, "%s has %zu problems", url, count);
+        code = report_failure(args, "%s has %" PRIu64 " problem%s", url, count,
+                              plural(count));
     if (args->json)
         report_json(args, result);
     else

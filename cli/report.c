@@ -250,6 +250,11 @@ json_t *report_name(const char *name)
     return text;
 }
 
+const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 int report_flush(const struct args *args, int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))

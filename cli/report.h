@@ -48,6 +48,9 @@ json_t *report_parse(char *text);
 /* A file's name for JSON: bytes that are no UTF-8 are shown as \xNN. */
 json_t *report_name(const char *name);
 
+/* "" for 1, and "s" for any other count. */
+const char *plural(uint64_t count);
+
 /* Whether all of stdout was written; if not, says so once. */
 int report_flush(const struct args *args, int code);
 
