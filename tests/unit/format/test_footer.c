@@ -191,6 +191,23 @@ static void every_truncation_is_refused(void **state)
     lks_buf_done(&buf);
 }
 
+static void a_footer_larger_than_its_object_is_refused(void **state)
+{
+    struct lks_footer footer = make_footer();
+    struct lks_buf buf = encode(&footer, 256);
+    uint8_t *trailer = buf.data + buf.size - LKS_TRAILER_SIZE;
+    struct lks_error error;
+    uint32_t size;
+
+    (void)state;
+    lks_put_u32(trailer, VECTOR_TGB_SIZE);
+    lks_put_u32(trailer + 28, lks_crc32c(trailer, 28));
+    assert_status(LKS_CORRUPT,
+                  lks_trailer_decode(trailer, VECTOR_TGB_SIZE, &size, &error));
+    assert_message_has("size is out of range");
+    lks_buf_done(&buf);
+}
+
 /* A footer of any message, with checksums that are right. */
 static struct lks_buf seal(const uint8_t *message,
                            size_t size,
@@ -235,10 +252,12 @@ static void a_newer_format_is_unsupported(void **state)
     lks_buf_done(&buf);
 }
 
+#define PACKED_MAX (128u << 10)
+
 typedef void change_fn(Lks__Footer *message);
 
 /* The message of make_footer() after `change`, packed. */
-static size_t pack_changed(change_fn *change, uint8_t packed[2048])
+static size_t pack_changed(change_fn *change, uint8_t packed[PACKED_MAX])
 {
     struct lks_footer footer = make_footer();
     struct lks_buf buf = encode(&footer, 256);
@@ -251,7 +270,7 @@ static size_t pack_changed(change_fn *change, uint8_t packed[2048])
     /* A shallow copy: what it is changed to is not freed with the message. */
     changed = *message;
     change(&changed);
-    assert_true(lks__footer__get_packed_size(&changed) <= 2048);
+    assert_true(lks__footer__get_packed_size(&changed) <= PACKED_MAX);
     size = lks__footer__pack(&changed, packed);
     lks__footer__free_unpacked(message, NULL);
     lks_buf_done(&buf);
@@ -263,7 +282,7 @@ static enum lks_status decode_changed(change_fn *change,
 {
     struct lks_footer footer;
     enum lks_status status;
-    uint8_t packed[2048];
+    static uint8_t packed[PACKED_MAX];
     struct lks_buf buf;
     size_t size;
 
@@ -307,6 +326,14 @@ static void long_offset(Lks__Footer *message)
 {
     message->offset_before.data = bytes_of_300;
     message->offset_before.len = 257;
+}
+
+static void long_meta(Lks__Footer *message)
+{
+    static uint8_t meta[LKS_META_SIZE_MAX + 1];
+
+    message->meta.data = meta;
+    message->meta.len = sizeof(meta);
 }
 
 static void no_mesh(Lks__Footer *message)
@@ -368,7 +395,7 @@ static void what_cannot_be_true_is_refused(void **state)
     static change_fn *const changes[] = {
         short_stream, long_owner, bad_producer,       long_offset, no_mesh,
         huge_mesh,    huge_slice, overflowing_length, no_table,    short_table,
-        odd_table,    long_table, two_tables};
+        odd_table,    long_table, two_tables,         long_meta};
     struct lks_error error;
 
     (void)state;
@@ -495,6 +522,7 @@ int main(void)
         cmocka_unit_test(every_flipped_bit_is_refused),
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(a_newer_format_is_unsupported),
+        cmocka_unit_test(a_footer_larger_than_its_object_is_refused),
         cmocka_unit_test(what_cannot_be_true_is_refused),
         cmocka_unit_test(a_required_feature_is_named_and_refused),
         cmocka_unit_test(an_unknown_field_is_passed_over),

@@ -175,6 +175,55 @@ static void every_other_size_and_place_is_refused(void **state)
     lks_manifest_free(manifest);
 }
 
+static void impossible_blocks_are_refused(void **state)
+{
+    struct lks_manifest *manifest = fixture_manifest(1, 256);
+    struct lks_buf buf = seal(manifest);
+    size_t head_size = lks_get_u32(buf.data + 12);
+    struct lks_error error;
+
+    (void)state;
+    lks_put_u64(buf.data + 44, LKS_STEP_MAX / LKS_BLOCK_STEPS + 1);
+    fixture_repair_sections(buf.data);
+    assert_status(LKS_CORRUPT,
+                  decode(buf.data, buf.size, LKS_STEP_MAX / LKS_BLOCK_STEPS + 1,
+                         &error));
+    assert_message_has("no index block has such a number");
+
+    /* Without its entries. */
+    lks_put_u64(buf.data + 44, 0);
+    lks_put_u32(buf.data + 12, 0);
+    memmove(buf.data + 64, buf.data + 64 + head_size,
+            buf.size - 64 - head_size);
+    fixture_repair_sections(buf.data);
+    assert_status(LKS_CORRUPT,
+                  decode(buf.data, buf.size - head_size, 0, &error));
+    assert_message_has("cannot have 0 entries");
+    lks_buf_done(&buf);
+    lks_manifest_free(manifest);
+}
+
+static void a_required_feature_is_named_and_refused(void **state)
+{
+    static const uint8_t required[] = "\x0a\x09telepathy";
+    struct lks_manifest *manifest = fixture_manifest(1, 256);
+    struct lks_buf buf = seal(manifest);
+    size_t added = sizeof(required) - 1;
+    struct lks_error error;
+
+    (void)state;
+    assert_status(LKS_OK, lks_buf_reserve(&buf, added, &error));
+    memmove(buf.data + 64 + added, buf.data + 64, buf.size - 64);
+    memcpy(buf.data + 64, required, added);
+    lks_put_u32(buf.data + 12, lks_get_u32(buf.data + 12) + (uint32_t)added);
+    fixture_repair_sections(buf.data);
+    assert_status(LKS_UNSUPPORTED,
+                  decode(buf.data, buf.size + added, 0, &error));
+    assert_message_has("\"telepathy\"");
+    lks_buf_done(&buf);
+    lks_manifest_free(manifest);
+}
+
 static bool equal(const struct lks_buf *left, const struct lks_buf *right)
 {
     struct lks_error error;
@@ -347,6 +396,8 @@ int main(void)
         cmocka_unit_test(its_head_is_read_from_as_few_bytes_as_it_has),
         cmocka_unit_test(every_flipped_byte_is_refused),
         cmocka_unit_test(every_other_size_and_place_is_refused),
+        cmocka_unit_test(impossible_blocks_are_refused),
+        cmocka_unit_test(a_required_feature_is_named_and_refused),
         cmocka_unit_test(two_who_seal_one_manifest_agree),
         cmocka_unit_test(a_block_of_other_entries_or_producers_differs),
         cmocka_unit_test(the_same_in_other_bytes_is_equal),

@@ -63,7 +63,7 @@ static enum lks_status decode_changed(change_fn *change,
     size_t head_size = lks_get_u32(buf.data + 12);
     struct messages messages;
     enum lks_status status;
-    uint8_t packed[2][4096];
+    static uint8_t packed[2][65536];
     size_t size[2];
 
     messages.head = lks__manifest_head__unpack(NULL, head_size, buf.data + 64);
@@ -104,6 +104,85 @@ static void set_size(ProtobufCBinaryData *bytes, size_t size)
     bytes->len = size;
 }
 
+static void add_writers(struct messages *messages, size_t count)
+{
+    Lks__ManifestHead *head = messages->head;
+
+    head->writers =
+        realloc(head->writers, (head->n_writers + count) * sizeof(void *));
+    for (size_t i = 0; i < count; i++) {
+        Lks__Writer *writer = malloc(sizeof(*writer));
+
+        lks__writer__init(writer);
+        writer->producer = strdup("p000");
+        head->writers[head->n_writers++] = writer;
+    }
+}
+
+static Lks__Group *add_group(struct messages *messages, const char *name)
+{
+    Lks__ManifestControl *control = messages->control;
+    Lks__Group *group = malloc(sizeof(*group));
+
+    lks__group__init(group);
+    group->name = strdup(name);
+    group->run = malloc(sizeof(*group->run));
+    lks__run__init(group->run);
+    group->run->id = strdup("job-17");
+    group->run->ranks = 8;
+    control->groups =
+        realloc(control->groups, (control->n_groups + 1) * sizeof(void *));
+    control->groups[control->n_groups++] = group;
+    return group;
+}
+
+static void drop_run(Lks__Group *group)
+{
+    lks__run__free_unpacked(group->run, NULL);
+    group->run = NULL;
+}
+
+static void add_former(Lks__Group *group, size_t count, const char *id)
+{
+    group->former_ids = calloc(count, sizeof(char *));
+    group->n_former_ids = count;
+    for (size_t i = 0; i < count; i++)
+        group->former_ids[i] = strdup(id);
+}
+
+static void add_pins(struct messages *messages, unsigned count)
+{
+    Lks__ManifestControl *control = messages->control;
+
+    control->pins = calloc(count, sizeof(void *));
+    for (unsigned i = 0; i < count; i++) {
+        char name[16];
+
+        snprintf(name, sizeof(name), "pin%06u", i);
+        control->pins[i] = malloc(sizeof(*control->pins[i]));
+        lks__pin__init(control->pins[i]);
+        control->pins[i]->name = strdup(name);
+    }
+    control->n_pins = count;
+}
+
+static void add_ring(struct messages *messages, const char *last)
+{
+    messages->control->ring = malloc(sizeof(Lks__Ring));
+    lks__ring__init(messages->control->ring);
+    messages->control->ring->last = strdup(last);
+}
+
+/* As much as a manifest may have of each. */
+static void everything(struct messages *messages)
+{
+    add_writers(messages, 254);
+    add_former(add_group(messages, "eval"), 64, "job-1");
+    add_group(messages, "train");
+    add_pins(messages, LKS_PINS_MAX);
+    add_ring(messages, "p001");
+}
+
 /* clang-format off */
 #define CHANGES(X)                                                             \
     X(next_step_beyond, m->head->next_step++)                                  \
@@ -137,6 +216,21 @@ static void set_size(ProtobufCBinaryData *bytes, size_t size)
     X(entry_uniform, m->head->tail[3]->uniform = 192)                          \
     X(entry_uniform_odd, m->head->tail[3]->uniform = 1)                        \
     X(entry_uniform_huge, m->head->tail[3]->uniform = UINT64_MAX - 63)         \
+    X(writers_many, add_writers(m, 255))                                       \
+    X(group_nameless, set_text(&add_group(m, "a")->name, ""))                  \
+    X(group_without_run, drop_run(add_group(m, "a")))                          \
+    X(group_twice, (add_group(m, "a"), add_group(m, "a")))                     \
+    X(groups_swapped, (add_group(m, "b"), add_group(m, "a")))                  \
+    X(run_nameless, set_text(&add_group(m, "a")->run->id, ""))                 \
+    X(run_of_no_ranks, add_group(m, "a")->run->ranks = 0)                      \
+    X(former_ids_many, add_former(add_group(m, "a"), 65, "x"))                 \
+    X(former_id_of_a_path, add_former(add_group(m, "a"), 1, "../x"))           \
+    X(pins_many, add_pins(m, LKS_PINS_MAX + 1))                                \
+    X(pin_nameless,                                                            \
+        (add_pins(m, 1), set_text(&m->control->pins[0]->name, "")))            \
+    X(pins_swapped,                                                            \
+        (add_pins(m, 2), set_text(&m->control->pins[0]->name, "q")))           \
+    X(ring_of_a_path, add_ring(m, "../x"))                                     \
     X(producer_nameless, set_text(&m->control->producers[0]->id, ""))          \
     X(producer_twice, set_text(&m->control->producers[0]->id, "p001"))         \
     X(producers_swapped, set_text(&m->control->producers[0]->id, "z"))         \
@@ -174,6 +268,7 @@ static void what_cannot_be_true_is_refused(void **state)
 
     (void)state;
     assert_status(LKS_OK, decode_changed(nothing, &error));
+    assert_status(LKS_OK, decode_changed(everything, &error));
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         enum lks_status status = decode_changed(cases[i].change, &error);
 
@@ -236,6 +331,39 @@ static void a_section_of_millions_of_fields_is_refused(void **state)
     assert_status(LKS_CORRUPT, decode(&buf, &error));
     lks_buf_done(&buf);
     free(head);
+}
+
+/* Producers p0000, p0001, ... as wire bytes. */
+static enum lks_status decode_producers(unsigned count, struct lks_error *error)
+{
+    static const uint8_t record[27] = "\x12\x19\x0a\x05p0000\x1a\x10";
+    uint8_t *control = malloc(count * sizeof(record));
+    enum lks_status status;
+    struct lks_buf buf;
+
+    assert_non_null(control);
+    for (unsigned i = 0; i < count; i++) {
+        uint8_t *at = control + i * sizeof(record);
+
+        memcpy(at, record, sizeof(record));
+        for (unsigned digit = 0, rest = i; digit < 4; digit++, rest /= 10)
+            at[8 - digit] = (uint8_t)('0' + rest % 10);
+    }
+    buf = assemble(NULL, 0, control, count * sizeof(record));
+    status = decode(&buf, error);
+    lks_buf_done(&buf);
+    free(control);
+    return status;
+}
+
+static void more_producers_than_a_stream_takes_are_refused(void **state)
+{
+    struct lks_error error;
+
+    (void)state;
+    assert_status(LKS_OK, decode_producers(LKS_PRODUCERS_MAX, &error));
+    assert_status(LKS_CORRUPT, decode_producers(LKS_PRODUCERS_MAX + 1, &error));
+    assert_message_has("too many producers");
 }
 
 /* Everything that can be asked of a manifest, and everything done to it. */
@@ -339,6 +467,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_true_is_refused),
         cmocka_unit_test(malformed_messages_are_refused),
         cmocka_unit_test(a_section_of_millions_of_fields_is_refused),
+        cmocka_unit_test(more_producers_than_a_stream_takes_are_refused),
         cmocka_unit_test(damage_under_right_checksums_breaks_nothing),
     };
 

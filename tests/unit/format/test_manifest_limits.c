@@ -98,6 +98,72 @@ static void a_full_map_still_takes_what_does_not_grow_it(void **state)
     lks_manifest_free(manifest);
 }
 
+/* What a newer library keeps beside the map is not counted as the map's. */
+static void only_the_map_counts_as_the_map(void **state)
+{
+    static const uint8_t key[] = {0xc2, 0x3e, 0x80, 0x80, 0x40}; /* 1 MiB */
+    struct lks_manifest *manifest = fixture_manifest(1, 1);
+    struct lks_buf buf = fixture_encoded(manifest);
+    uint32_t added = sizeof(key) + LKS_PRODUCERS_SIZE_MAX;
+    struct lks_error error;
+
+    (void)state;
+    lks_manifest_free(manifest);
+    assert_status(LKS_OK, lks_buf_append(&buf, key, sizeof(key), &error));
+    assert_status(LKS_OK,
+                  lks_buf_append_zero(&buf, LKS_PRODUCERS_SIZE_MAX, &error));
+    lks_put_u32(buf.data + 20, lks_get_u32(buf.data + 20) + added);
+    fixture_repair_sections(buf.data);
+    assert_status(LKS_OK,
+                  lks_manifest_decode(buf.data, buf.size, fixture_stream, 2,
+                                      &manifest, &error));
+    lks_manifest_advance(manifest);
+    fixture_put(manifest, "p001", 1);
+    fixture_append(manifest, "p000");
+    lks_buf_done(&buf);
+    lks_manifest_free(manifest);
+}
+
+static void a_record_that_grows_a_full_map_is_refused(void **state)
+{
+    char offset[LKS_OFFSET_SIZE_MAX] = {0};
+    struct lks_producer_record record;
+    struct lks_manifest *manifest;
+    struct lks_buf before;
+    struct lks_buf after;
+    struct lks_error error;
+    unsigned count;
+    char id[65];
+
+    (void)state;
+    manifest = fill_map(&count);
+    before = fixture_encoded(manifest);
+    snprintf(id, sizeof(id), "p%063u", 7);
+    assert_true(lks_manifest_find_producer(manifest, id, &record));
+    record.epoch = UINT64_MAX;
+    record.next_seq = UINT64_MAX;
+    record.version = UINT64_MAX;
+    record.pid = -1;
+    record.host =
+        "a-host-whose-name-has-as-many-letters-as-a-name-may-have-here";
+    record.offset = offset;
+    /* Small growth may still fit in what is left at the end of the map. */
+    while (lks_manifest_put_producer(manifest, &record, &error) == LKS_OK) {
+        lks_buf_done(&before);
+        before = fixture_encoded(manifest);
+        snprintf(id, sizeof(id), "p%063u", ++count % 1000 + 8);
+        record.id = id;
+    }
+    assert_int_equal(error.status, LKS_INVALID);
+    assert_message_has(id);
+    after = fixture_encoded(manifest);
+    assert_int_equal(after.size, before.size);
+    assert_memory_equal(after.data, before.data, before.size);
+    lks_buf_done(&before);
+    lks_buf_done(&after);
+    lks_manifest_free(manifest);
+}
+
 static void an_append_may_not_grow_a_full_map(void **state)
 {
     struct lks_producer_record record = fixture_record("a", 1);
@@ -174,6 +240,8 @@ int main(void)
         cmocka_unit_test(the_4097th_producer_is_refused_with_the_way_out),
         cmocka_unit_test(the_map_of_producers_holds_1_mib),
         cmocka_unit_test(a_full_map_still_takes_what_does_not_grow_it),
+        cmocka_unit_test(only_the_map_counts_as_the_map),
+        cmocka_unit_test(a_record_that_grows_a_full_map_is_refused),
         cmocka_unit_test(an_append_may_not_grow_a_full_map),
         cmocka_unit_test(an_offset_has_up_to_256_bytes),
         cmocka_unit_test(a_producer_that_has_no_valid_id_is_refused),
