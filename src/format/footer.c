@@ -200,7 +200,7 @@ enum lks_status lks_footer_decode(const uint8_t *bytes,
     ProtobufCMessage *message;
     const uint8_t *trailer;
     enum lks_status status;
-    uint32_t footer_size;
+    uint32_t footer_size = 0;
     size_t message_size;
 
     if (size < LKS_TRAILER_SIZE)
