@@ -12,7 +12,7 @@ FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 .NOTPARALLEL:
 .PHONY: help test demo quick asan tsan fuzz bench build tidy lint format \
-	format-check deps deps-fuzz clean
+	format-check deps deps-test deps-fuzz clean
 
 help:
 	@echo "make test                        everything, also under sanitizers"
@@ -25,7 +25,7 @@ help:
 	@echo "make format | lint | clean"
 
 # A failure in one build does not hide what the next one finds.
-test: deps
+test: deps-test
 	@failed=; \
 	for preset in dev asan tsan; do \
 		$(MAKE) --no-print-directory check-$$preset \
@@ -78,6 +78,10 @@ clean:
 
 deps:
 	@tools/install_deps.sh
+
+# Ceph's object gateway: the server that the S3 tests start.
+deps-test: deps
+	@tools/install_deps.sh radosgw ceph-mon ceph-osd ceph-common
 
 deps-fuzz: deps
 	@tools/install_deps.sh clang libclang-rt-dev

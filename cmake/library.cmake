@@ -26,7 +26,7 @@ target_include_directories(lakestream_shared PUBLIC
     ${PROJECT_SOURCE_DIR}/include)
 
 set(LKS_PC_PRIVATE "libisal libprotobuf-c jansson libzstd liblz4")
-foreach(module IN ITEMS CURL EXPAT)
+foreach(module IN ITEMS CURL EXPAT NETTLE)
     if(TARGET PkgConfig::${module})
         string(APPEND LKS_PC_PRIVATE " ${${module}_MODULE_NAME}")
     endif()

@@ -8,6 +8,7 @@ set -euo pipefail
 packages=(
     gcc libc6-dev cmake ninja-build pkg-config python3
     protobuf-c-compiler libprotobuf-c-dev
+    libcurl4-openssl-dev libexpat1-dev
     libisal-dev libzstd-dev liblz4-dev libjansson-dev nettle-dev
     libcmocka-dev
     "$@"

@@ -49,7 +49,36 @@ enum lks_option_type {
     X(STARVE_TIMEOUT_MS, "starve_timeout_ms", COUNT, 1, 86400000, "300000",    \
       NULL, "how long a consumer waits for its next step")                     \
     X(POLL_MS, "poll_ms", COUNT, 1, 60000, "20", NULL,                         \
-      "shortest pause between two looks of a waiting consumer")
+      "shortest pause between two looks of a waiting consumer")                \
+    X(ENDPOINT, "endpoint", TEXT, 0, 400, "", NULL,                            \
+      "S3: the server's URL; empty: by AWS_ENDPOINT_URL_S3, or Amazon's")      \
+    X(REGION, "region", TEXT, 0, 63, "", NULL,                                 \
+      "S3: the region; empty: by AWS_REGION, or us-east-1")                    \
+    X(S3_ADDRESSING, "s3_addressing", CHOICE, 0, 0, "auto",                    \
+      "auto|path|virtual",                                                     \
+      "S3: the bucket's place in a URL; auto: in the host at Amazon's")        \
+    X(S3_CREDENTIALS, "s3_credentials", CHOICE, 0, 0, "chain", "chain|none",   \
+      "S3: none reads a public bucket without signing")                        \
+    X(S3_CHECKSUM, "s3_checksum", CHOICE, 0, 0, "crc32c", "crc32c|none",       \
+      "S3: whether writes carry a checksum for the server to check")           \
+    X(CA_BUNDLE, "ca_bundle", TEXT, 0, 1023, "", NULL,                         \
+      "S3: a file of certificates to trust; empty: the system's")              \
+    X(CONNECT_TIMEOUT_MS, "connect_timeout_ms", COUNT, 1, 600000, "5000",      \
+      NULL, "S3: how long a connection may take")                              \
+    X(FIRST_BYTE_TIMEOUT_MS, "first_byte_timeout_ms", COUNT, 1, 3600000,       \
+      "10000", NULL, "S3: how long an answer may take to begin")               \
+    X(STALL_TIMEOUT_MS, "stall_timeout_ms", COUNT, 1000, 3600000, "20000",     \
+      NULL, "S3: how long less than 1 KiB/s may flow")                         \
+    X(REQUEST_TIMEOUT_MS, "request_timeout_ms", COUNT, 1, 86400000,            \
+      "600000", NULL, "S3: how long one request may take in all")              \
+    X(RETRY_TIMEOUT_MS, "retry_timeout_ms", COUNT, 0, 86400000, "60000",       \
+      NULL, "S3: how long a read is tried again")                              \
+    X(MULTIPART_BYTES, "multipart_bytes", SIZE, 5242880, 5368709120, "64MiB",  \
+      NULL, "S3: larger objects go up in parts")                               \
+    X(PART_BYTES, "part_bytes", SIZE, 5242880, 5368709120, "16MiB", NULL,      \
+      "S3: the size of a part, and of the pieces of a large read")             \
+    X(PART_TRANSFERS, "part_transfers", COUNT, 1, 64, "4", NULL,               \
+      "S3: parts of one object under way at the same time")
 
 #define LKS_OPTION_ENUM(id, ...) LKS_OPTION_##id,
 enum lks_option { LKS_OPTION_TABLE(LKS_OPTION_ENUM) LKS_OPTION_NUMBER };

@@ -426,7 +426,10 @@ static void set_limits(struct exchange *exchange)
 
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                      (long)limits->connect_timeout_ms);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)limits->total_timeout_ms);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
+                     (long)(exchange->request->timeout_ms > 0
+                                ? exchange->request->timeout_ms
+                                : limits->total_timeout_ms));
     if (!exchange->request->slow_answer) {
         curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, SLOW_BYTES_PER_S);
         curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME,

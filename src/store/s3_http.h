@@ -47,6 +47,7 @@ struct lks_http_request {
     struct lks_buf *text;
     /* The answer may take as long as all of the request may. */
     bool slow_answer;
+    uint64_t timeout_ms; /* for all of it; 0: as the limits say */
     const struct lks_cancel *cancel;
 };
 

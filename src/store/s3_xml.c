@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <expat.h>
 
@@ -217,4 +218,14 @@ bool lks_xml_find(const void *data,
     if (size > 0 && size <= INT32_MAX)
         lks_xml_walk(data, size, compare_path, &search, NULL);
     return search.found;
+}
+
+int64_t lks_xml_time(const char *text)
+{
+    struct tm utc;
+
+    memset(&utc, 0, sizeof(utc));
+    if (strptime(text, "%Y-%m-%dT%H:%M:%S", &utc) == NULL)
+        return 0;
+    return (int64_t)timegm(&utc) * 1000;
 }

@@ -5,6 +5,7 @@
 #define LKS_STORE_S3_XML_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -38,6 +39,10 @@ struct lks_xml_failure {
 void lks_xml_failure(const void *data,
                      size_t size,
                      struct lks_xml_failure *out_failure);
+
+/* "2026-11-29T18:25:13.123Z" in Unix milliseconds, its fraction dropped; 0 for
+ * what is none. */
+int64_t lks_xml_time(const char *text);
 
 /* The text of the first element with that path, cut to fit; false: none. */
 bool lks_xml_find(const void *data,

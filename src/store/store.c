@@ -98,8 +98,8 @@ enum lks_status lks_store_connect(const char *url,
     case LKS_URL_S3:
         break;
     }
-    return lks_error_set(error, LKS_UNSUPPORTED,
-                         "this build has no S3 client: %.200s", url);
+    return lks_store_s3_open(parsed.authority, parsed.path, env, options,
+                             out_store, error);
 }
 
 void lks_store_close(struct lks_store *store)

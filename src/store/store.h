@@ -156,6 +156,12 @@ enum lks_status lks_store_file_open(const char *path,
                                     bool durable,
                                     struct lks_store **out_store,
                                     struct lks_error *error);
+enum lks_status lks_store_s3_open(const char *bucket,
+                                  const char *prefix,
+                                  const struct lks_env *env,
+                                  const struct lks_options *options,
+                                  struct lks_store **out_store,
+                                  struct lks_error *error);
 
 /* lks_store_close() is public: see lakestream.h. */
 

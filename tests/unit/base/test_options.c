@@ -154,14 +154,26 @@ static void what_is_no_number_is_refused_for_each_number(void **state)
     }
 }
 
+/* Taken as `number`, or refused if that is outside the row's range. */
+static void check_size(const struct row *row,
+                       const char *value,
+                       uint64_t number)
+{
+    if (number < row->min || number > row->max)
+        check_refused(row, value);
+    else
+        check_taken(row, value, number);
+}
+
 static void suffixes_are_for_sizes_only(void **state)
 {
     (void)state;
     for (size_t i = 0; i < LKS_OPTION_NUMBER; i++) {
         if (rows[i].type == LKS_OPTION_SIZE) {
-            check_taken(&rows[i], "64KiB", UINT64_C(64) << 10);
-            check_taken(&rows[i], "3MiB", UINT64_C(3) << 20);
-            check_taken(&rows[i], "1024GiB", UINT64_C(1) << 40);
+            check_size(&rows[i], "64KiB", UINT64_C(64) << 10);
+            check_size(&rows[i], "3MiB", UINT64_C(3) << 20);
+            check_size(&rows[i], "64MiB", UINT64_C(64) << 20);
+            check_size(&rows[i], "1024GiB", UINT64_C(1) << 40);
             check_refused(&rows[i], "64KB");
             check_refused(&rows[i], "17179869184GiB");
         } else if (rows[i].type == LKS_OPTION_COUNT) {
