@@ -52,13 +52,13 @@ extern "C" {
 #define LKS_VERSION_PATCH 0
 
 /* Limits. Each is checked where the value enters the library. */
-#define LKS_SLICE_COUNT_MAX 65536u            /* dp * cp of a mesh */
-#define LKS_SLICE_SIZE_MAX (1024u << 20)      /* one slice, 1 GiB */
-#define LKS_OFFSET_SIZE_MAX 256u              /* a producer's offset */
-#define LKS_META_SIZE_MAX (64u << 10)         /* metadata of one TGB */
-#define LKS_PRODUCER_ID_SIZE_MAX 64u          /* [A-Za-z0-9._-], no '.' first */
-#define LKS_ERROR_SIZE 512u                   /* a message, with its NUL */
-#define LKS_STATE_SIZE_MAX 256u               /* a consumer's state */
+#define LKS_SLICE_COUNT_MAX 65536u       /* dp * cp of a mesh */
+#define LKS_SLICE_SIZE_MAX (1024u << 20) /* one slice, 1 GiB */
+#define LKS_OFFSET_SIZE_MAX 256u         /* a producer's offset */
+#define LKS_META_SIZE_MAX (64u << 10)    /* metadata of one TGB */
+#define LKS_PRODUCER_ID_SIZE_MAX 64u     /* [A-Za-z0-9._-], no '.' first */
+#define LKS_ERROR_SIZE 512u              /* a message, with its NUL */
+#define LKS_STATE_SIZE_MAX 256u          /* a consumer's state */
 
 /* ------------------------------------------------ 1. status and messages -- */
 

@@ -17,8 +17,7 @@
 
 const char *lks_version(void)
 {
-    return LKS_VERSION_TEXT(LKS_VERSION_MAJOR,
-                            LKS_VERSION_MINOR,
+    return LKS_VERSION_TEXT(LKS_VERSION_MAJOR, LKS_VERSION_MINOR,
                             LKS_VERSION_PATCH);
 }
 
@@ -149,10 +148,9 @@ enum lks_status lks_stream_seal(struct lks_stream *stream,
         return status;
     timeout_ms = lks_options_number(options, LKS_OPTION_FLUSH_TIMEOUT_MS);
     lks_log_init(&log, stream, LKS_LOG_WHOLE, NULL);
-    status = lks_log_change(&log,
-                            &change,
-                            lks_env_deadline_ms(stream->env, timeout_ms),
-                            error);
+    status =
+        lks_log_change(&log, &change,
+                       lks_env_deadline_ms(stream->env, timeout_ms), error);
     lks_log_done(&log);
     return status;
 }

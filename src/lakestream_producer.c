@@ -65,8 +65,7 @@ static enum lks_status check_open(const struct lks_producer *producer,
     if (producer == NULL)
         return lks_error_set(error, LKS_INVALID, "an argument is NULL");
     if (producer->finished)
-        return lks_error_set(error,
-                             LKS_INVALID,
+        return lks_error_set(error, LKS_INVALID,
                              "producer %s is finished: open it again to append "
                              "more",
                              producer->identity.id);
@@ -83,28 +82,20 @@ static enum lks_status check_slices(const struct lks_producer *producer,
     if (slices == NULL)
         return lks_error_set(error, LKS_INVALID, "an argument is NULL");
     if (count != stream->slice_count)
-        return lks_error_set(error,
-                             LKS_INVALID,
+        return lks_error_set(error, LKS_INVALID,
                              "a TGB of this stream has %" PRIu32
                              " slices (dp %" PRIu32 " x cp %" PRIu32
                              "), not %zu",
-                             stream->slice_count,
-                             stream->descriptor.dp,
-                             stream->descriptor.cp,
-                             count);
+                             stream->slice_count, stream->descriptor.dp,
+                             stream->descriptor.cp, count);
     for (size_t i = 0; i < count; i++) {
         if (slices[i].data == NULL && slices[i].size > 0)
-            return lks_error_set(error,
-                                 LKS_INVALID,
-                                 "slice %zu has no data",
+            return lks_error_set(error, LKS_INVALID, "slice %zu has no data",
                                  i);
         if (slices[i].size > LKS_SLICE_SIZE_MAX)
-            return lks_error_set(error,
-                                 LKS_INVALID,
+            return lks_error_set(error, LKS_INVALID,
                                  "slice %zu has %zu bytes; a slice may have %u",
-                                 i,
-                                 slices[i].size,
-                                 LKS_SLICE_SIZE_MAX);
+                                 i, slices[i].size, LKS_SLICE_SIZE_MAX);
     }
     return LKS_OK;
 }
@@ -119,11 +110,8 @@ static enum lks_status check_bytes(const char *what,
     if (data == NULL && size > 0)
         return lks_error_set(error, LKS_INVALID, "%s is NULL", what);
     if (size > size_max)
-        return lks_error_set(error,
-                             LKS_INVALID,
-                             "%s has %zu bytes; it may have %zu",
-                             what,
-                             size,
+        return lks_error_set(error, LKS_INVALID,
+                             "%s has %zu bytes; it may have %zu", what, size,
                              size_max);
     return LKS_OK;
 }
@@ -145,25 +133,14 @@ enum lks_status lks_producer_append(struct lks_producer *producer,
     if (status == LKS_OK)
         status = check_slices(producer, slices, count, error);
     if (status == LKS_OK)
-        status = check_bytes("the offset",
-                             offset,
-                             offset_size,
-                             LKS_OFFSET_SIZE_MAX,
+        status = check_bytes("the offset", offset, offset_size,
+                             LKS_OFFSET_SIZE_MAX, error);
+    if (status == LKS_OK)
+        status = check_bytes("the metadata", meta, meta_size, LKS_META_SIZE_MAX,
                              error);
     if (status == LKS_OK)
-        status = check_bytes("the metadata",
-                             meta,
-                             meta_size,
-                             LKS_META_SIZE_MAX,
-                             error);
-    if (status == LKS_OK)
-        status = lks_tgb_new(&producer->writer,
-                             slices,
-                             count,
-                             meta,
-                             meta_size,
-                             &tgb,
-                             error);
+        status = lks_tgb_new(&producer->writer, slices, count, meta, meta_size,
+                             &tgb, error);
     if (status != LKS_OK)
         return status;
     if (offset_size > 0)
@@ -183,10 +160,10 @@ enum lks_status lks_producer_flush(struct lks_producer *producer,
 
     if (status != LKS_OK)
         return status;
-    return lks_queue_wait_empty(
-        &producer->queue,
-        lks_env_deadline_ms(producer->stream->env, producer->flush_timeout_ms),
-        error);
+    return lks_queue_wait_empty(&producer->queue,
+                                lks_env_deadline_ms(producer->stream->env,
+                                                    producer->flush_timeout_ms),
+                                error);
 }
 
 enum lks_status lks_producer_finish(struct lks_producer *producer,
@@ -214,23 +191,17 @@ enum lks_status lks_producer_stats(struct lks_producer *producer,
     lks_queue_read_stats(&producer->queue, &stats);
     lks_buf_init(&buf, STATS_SIZE_MAX);
     status = lks_buf_append_format(
-        &buf,
-        error,
+        &buf, error,
         "{\"tgbs\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"commits\": %" PRIu64
         ", \"attempts\": %" PRIu64 ", \"conflicts\": %" PRIu64
         ", \"throttled\": %" PRIu64
         ", \"append_to_visible_ms\": {\"p50\": %.3f, \"p95\": %.3f, "
         "\"max\": %.3f}, \"blocked_ms\": %.3f}",
-        stats.tgb_count,
-        stats.raw_size,
-        stats.won_count,
-        stats.try_count,
-        stats.lost_count,
-        stats.throttled_count,
+        stats.tgb_count, stats.raw_size, stats.won_count, stats.try_count,
+        stats.lost_count, stats.throttled_count,
         (double)lks_histogram_quantile(visible, 0.5) / 1e3,
         (double)lks_histogram_quantile(visible, 0.95) / 1e3,
-        (double)visible->max / 1e3,
-        (double)stats.blocked_ns / 1e6);
+        (double)visible->max / 1e3, (double)stats.blocked_ns / 1e6);
     if (status == LKS_OK) {
         text = lks_buf_take_text(&buf);
         if (text == NULL)

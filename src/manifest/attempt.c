@@ -87,8 +87,7 @@ enum lks_status lks_log_create(struct lks_log *log,
     if (call.date_ms != INT64_MIN)
         log->date_ms = call.date_ms;
     *out_throttled = call.throttled;
-    LKS_TRACE(LKS_AREA_COMMIT,
-              "create version %" PRIu64 ": %s",
+    LKS_TRACE(LKS_AREA_COMMIT, "create version %" PRIu64 ": %s",
               attempt->version,
               status == LKS_UNSURE ? "unsure" : lks_status_name(status));
     return status;

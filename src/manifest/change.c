@@ -40,15 +40,11 @@ static enum lks_status give_up(const struct lks_log *log,
                                struct lks_error *error)
 {
     if (lks_cancelled(log->cancel))
-        return lks_error_set(error,
-                             LKS_CANCELLED,
-                             "%s: cancelled",
+        return lks_error_set(error, LKS_CANCELLED, "%s: cancelled",
                              change->what);
-    return lks_error_set(error,
-                         LKS_TIMEOUT,
+    return lks_error_set(error, LKS_TIMEOUT,
                          "%s: not committed to %s in time; it may still be",
-                         change->what,
-                         log->stream->store->url);
+                         change->what, log->stream->store->url);
 }
 
 enum lks_status lks_log_change(struct lks_log *log,

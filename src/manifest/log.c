@@ -72,12 +72,9 @@ static enum lks_status decode_whole(const struct lks_log *log,
                                     struct lks_manifest **out_manifest,
                                     struct lks_error *error)
 {
-    return lks_manifest_decode(buf->data,
-                               buf->size,
-                               log->stream->descriptor.stream,
-                               version,
-                               out_manifest,
-                               error);
+    return lks_manifest_decode(buf->data, buf->size,
+                               log->stream->descriptor.stream, version,
+                               out_manifest, error);
 }
 
 /* Reads the first section: one request, or two if it is a long one. */
@@ -102,25 +99,14 @@ static enum lks_status fetch_head(struct lks_log *log,
         status = lks_buf_reserve(&buf, needed - have, error);
         if (status != LKS_OK)
             goto done;
-        status = lks_store_get(log->stream->store,
-                               name,
-                               have,
-                               buf.data + have,
-                               needed - have,
-                               &got,
-                               call,
-                               error);
+        status = lks_store_get(log->stream->store, name, have, buf.data + have,
+                               needed - have, &got, call, error);
         log->get_count++;
         if (status != LKS_OK)
             goto done;
         buf.size += got;
-        status = lks_manifest_decode_head(buf.data,
-                                          buf.size,
-                                          stream,
-                                          version,
-                                          &manifest,
-                                          &needed,
-                                          error);
+        status = lks_manifest_decode_head(buf.data, buf.size, stream, version,
+                                          &manifest, &needed, error);
         if (status != LKS_OK)
             goto done;
         if (manifest == NULL && got == 0) {
@@ -146,12 +132,8 @@ static enum lks_status fetch_whole(struct lks_log *log,
     enum lks_status status;
 
     lks_buf_init(&buf, LKS_MANIFEST_SIZE_MAX);
-    status = lks_store_get_all(log->stream->store,
-                               name,
-                               4 * LKS_MANIFEST_GUESS,
-                               &buf,
-                               call,
-                               error);
+    status = lks_store_get_all(log->stream->store, name, 4 * LKS_MANIFEST_GUESS,
+                               &buf, call, error);
     log->get_count++;
     if (status == LKS_OK)
         status = decode_whole(log, version, &buf, out_manifest, error);
@@ -176,11 +158,7 @@ static enum lks_status log_fetch(struct lks_log *log,
         status = fetch_whole(log, version, name, call, out_manifest, error);
     log_note_reply(log, call);
     if (status == LKS_CORRUPT || status == LKS_UNSUPPORTED)
-        lks_error_prefix(error,
-                         status,
-                         "%s/%s",
-                         log->stream->store->url,
-                         name);
+        lks_error_prefix(error, status, "%s/%s", log->stream->store->url, name);
     return status;
 }
 
@@ -197,14 +175,8 @@ static enum lks_status list_newest(struct lks_log *log,
     enum lks_status status;
 
     lks_manifest_prefix(stream, prefix);
-    status = lks_store_list(log->stream->store,
-                            prefix,
-                            "",
-                            1,
-                            &first,
-                            &count,
-                            &call,
-                            error);
+    status = lks_store_list(log->stream->store, prefix, "", 1, &first, &count,
+                            &call, error);
     log->list_count++;
     log_note_reply(log, &call);
     if (status != LKS_OK)
@@ -214,12 +186,10 @@ static enum lks_status list_newest(struct lks_log *log,
         return LKS_OK;
     }
     if (!lks_manifest_name_parse(stream, first.key, out_version))
-        return lks_error_set(error,
-                             LKS_CORRUPT,
+        return lks_error_set(error, LKS_CORRUPT,
                              "%s/%s is among the manifests and is none: move "
                              "it away",
-                             log->stream->store->url,
-                             first.key);
+                             log->stream->store->url, first.key);
     return LKS_OK;
 }
 
@@ -239,8 +209,7 @@ static enum lks_status log_list(struct lks_log *log, struct lks_error *error)
         if (status != LKS_OK)
             return status;
         if (version == 0) {
-            status = lks_manifest_genesis(&log->stream->descriptor,
-                                          &manifest,
+            status = lks_manifest_genesis(&log->stream->descriptor, &manifest,
                                           error);
         } else {
             status = log_fetch(log, version, &call, &manifest, error);
@@ -258,12 +227,10 @@ static enum lks_status log_list(struct lks_log *log, struct lks_error *error)
         log->proven_ms = before_ms;
         return LKS_OK;
     }
-    return lks_error_set(error,
-                         LKS_UNAVAILABLE,
+    return lks_error_set(error, LKS_UNAVAILABLE,
                          "%s: no reply to a listing came within %d s of the "
                          "store's clock, %d times",
-                         log->stream->store->url,
-                         LKS_TRUST_MS / 1000,
+                         log->stream->store->url, LKS_TRUST_MS / 1000,
                          LIST_TRIES);
 }
 
@@ -316,8 +283,8 @@ list:
     manifest = log->head;
     status = log_list(log, error);
     if (status == LKS_OK)
-        *out_advanced = manifest == NULL ||
-                        lks_manifest_version(log->head) > known;
+        *out_advanced =
+            manifest == NULL || lks_manifest_version(log->head) > known;
     return status;
 }
 
@@ -357,8 +324,7 @@ enum lks_status lks_log_look(struct lks_log *log, struct lks_error *error)
             missing = lks_manifest_version(log->head) + stride;
         stride = next_stride(log, stride, missing);
     }
-    return lks_error_set(error,
-                         LKS_CANCELLED,
+    return lks_error_set(error, LKS_CANCELLED,
                          "cancelled while looking for the newest manifest of "
                          "%s",
                          log->stream->store->url);

@@ -48,26 +48,17 @@ static enum lks_status fetch_block(struct lks_lookup *lookup,
         status = lks_buf_reserve(&buf, needed - have, error);
         if (status != LKS_OK)
             goto done;
-        status = lks_store_get(lookup->stream->store,
-                               name,
-                               have,
-                               buf.data + have,
-                               needed - have,
-                               &got,
-                               &call,
-                               error);
+        status =
+            lks_store_get(lookup->stream->store, name, have, buf.data + have,
+                          needed - have, &got, &call, error);
         lookup->get_count++;
         if (status != LKS_OK)
             goto done;
         buf.size += got;
         lookup->fetched_size += got;
-        status = lks_index_decode_head(buf.data,
-                                       buf.size,
+        status = lks_index_decode_head(buf.data, buf.size,
                                        lookup->stream->descriptor.stream,
-                                       number,
-                                       &index,
-                                       &needed,
-                                       error);
+                                       number, &index, &needed, error);
         if (status != LKS_OK)
             goto done;
         if (index == NULL && (got == 0 || needed <= buf.size)) {
@@ -96,16 +87,10 @@ static enum lks_status load_block(struct lks_lookup *lookup,
     lks_index_name(number, name);
     status = fetch_block(lookup, number, name, &index, error);
     if (status == LKS_NOT_FOUND)
-        return lks_lookup_explain(lookup->stream,
-                                  lookup->cancel,
-                                  step,
-                                  name,
+        return lks_lookup_explain(lookup->stream, lookup->cancel, step, name,
                                   error);
     if (status == LKS_CORRUPT || status == LKS_UNSUPPORTED)
-        lks_error_prefix(error,
-                         status,
-                         "%s/%s",
-                         lookup->stream->store->url,
+        lks_error_prefix(error, status, "%s/%s", lookup->stream->store->url,
                          name);
     if (status != LKS_OK)
         return status;
@@ -120,13 +105,10 @@ static enum lks_status reclaimed(const struct lks_stream *stream,
                                  uint64_t first_live_step,
                                  struct lks_error *error)
 {
-    return lks_error_set(error,
-                         LKS_RECLAIMED,
+    return lks_error_set(error, LKS_RECLAIMED,
                          "step %" PRIu64 " of %s was reclaimed: the first live "
                          "step is %" PRIu64,
-                         step,
-                         stream->store->url,
-                         first_live_step);
+                         step, stream->store->url, first_live_step);
 }
 
 enum lks_status lks_lookup_entry(struct lks_lookup *lookup,
@@ -142,10 +124,8 @@ enum lks_status lks_lookup_entry(struct lks_lookup *lookup,
     assert(step < lks_manifest_next_step(head));
 
     if (step < lks_manifest_first_live_step(head))
-        return reclaimed(lookup->stream,
-                         step,
-                         lks_manifest_first_live_step(head),
-                         error);
+        return reclaimed(lookup->stream, step,
+                         lks_manifest_first_live_step(head), error);
     if (step >= lks_manifest_tail_first(head)) {
         lks_manifest_entry(head, step, slice_count, out_entry);
         return LKS_OK;
@@ -174,13 +154,10 @@ enum lks_status lks_lookup_explain(struct lks_stream *stream,
         if (step < first)
             status = reclaimed(stream, step, first, error);
         else
-            status = lks_error_set(error,
-                                   LKS_CORRUPT,
+            status = lks_error_set(error, LKS_CORRUPT,
                                    "%s/%s is missing, and step %" PRIu64
                                    " is live: run 'lakestream verify'",
-                                   stream->store->url,
-                                   name,
-                                   step);
+                                   stream->store->url, name, step);
     }
     lks_log_done(&fresh);
     return status;
@@ -192,13 +169,9 @@ static enum lks_status decode_footer(const struct lks_entry *entry,
                                      struct lks_error *error)
 {
     if (lks_crc32c(buf->data, buf->size) != entry->footer_crc)
-        return lks_error_set(error,
-                             LKS_CORRUPT,
+        return lks_error_set(error, LKS_CORRUPT,
                              "its footer is not the one that was committed");
-    return lks_footer_decode(buf->data,
-                             buf->size,
-                             entry->size,
-                             out_footer,
+    return lks_footer_decode(buf->data, buf->size, entry->size, out_footer,
                              error);
 }
 
@@ -214,22 +187,15 @@ enum lks_status lks_lookup_footer(struct lks_stream *stream,
     enum lks_status status;
 
     call.cancel = cancel;
-    lks_data_name(entry->producer,
-                  entry->epoch,
-                  entry->owner_tag,
-                  entry->seq,
+    lks_data_name(entry->producer, entry->epoch, entry->owner_tag, entry->seq,
                   name);
     lks_buf_clear(buf);
     status = lks_buf_reserve(buf, entry->footer_size, error);
     if (status != LKS_OK)
         return status;
-    status = lks_store_get_exact(stream->store,
-                                 name,
-                                 entry->size - entry->footer_size,
-                                 buf->data,
-                                 entry->footer_size,
-                                 &call,
-                                 error);
+    status = lks_store_get_exact(stream->store, name,
+                                 entry->size - entry->footer_size, buf->data,
+                                 entry->footer_size, &call, error);
     if (status == LKS_NOT_FOUND)
         return lks_lookup_explain(stream, cancel, entry->step, name, error);
     if (status != LKS_OK)

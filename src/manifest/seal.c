@@ -31,26 +31,16 @@ static enum lks_status compare_stored(struct lks_stream *stream,
 
     call.cancel = cancel;
     lks_buf_init(&stored, LKS_INDEX_SIZE_MAX);
-    status = lks_store_get_all(stream->store,
-                               name,
-                               wanted->size,
-                               &stored,
-                               &call,
-                               error);
+    status = lks_store_get_all(stream->store, name, wanted->size, &stored,
+                               &call, error);
     if (status == LKS_OK)
-        status = lks_index_compare(wanted,
-                                   &stored,
-                                   stream->descriptor.stream,
-                                   number,
-                                   &equal,
-                                   error);
+        status = lks_index_compare(wanted, &stored, stream->descriptor.stream,
+                                   number, &equal, error);
     if (status == LKS_OK && !equal)
-        status = lks_error_set(error,
-                               LKS_CORRUPT,
+        status = lks_error_set(error, LKS_CORRUPT,
                                "%s/%s differs from the manifest that fills it: "
                                "stop all producers and look at both",
-                               stream->store->url,
-                               name);
+                               stream->store->url, name);
     lks_buf_done(&stored);
     return status;
 }
@@ -77,23 +67,17 @@ static enum lks_status seal_bytes(struct lks_stream *stream,
         status = compare_stored(stream, number, name, bytes, cancel, error);
         if (status != LKS_NOT_FOUND)
             return status;
-        lks_env_sleep_unless(stream->env,
-                             SEAL_PAUSE_MS * LKS_NS_PER_MS,
+        lks_env_sleep_unless(stream->env, SEAL_PAUSE_MS * LKS_NS_PER_MS,
                              cancel);
     }
     if (lks_cancelled(cancel))
-        return lks_error_set(error,
-                             LKS_CANCELLED,
+        return lks_error_set(error, LKS_CANCELLED,
                              "cancelled while sealing %s/%s",
-                             stream->store->url,
-                             name);
-    return lks_error_set(error,
-                         LKS_UNAVAILABLE,
+                             stream->store->url, name);
+    return lks_error_set(error, LKS_UNAVAILABLE,
                          "create %s/%s: no answer, and it is not there, after "
                          "%d tries",
-                         stream->store->url,
-                         name,
-                         SEAL_TRIES);
+                         stream->store->url, name, SEAL_TRIES);
 }
 
 enum lks_status lks_seal(struct lks_stream *stream,

@@ -35,8 +35,7 @@ enum lks_status lks_stream_check_fork(const struct lks_stream *stream,
 {
     if (lks_env_pid(stream->env) == stream->pid)
         return LKS_OK;
-    return lks_error_set(error,
-                         LKS_INVALID,
+    return lks_error_set(error, LKS_INVALID,
                          "%s was opened before a fork: open it again in the "
                          "child",
                          stream->store->url);
@@ -77,15 +76,10 @@ static enum lks_status read_descriptor(struct lks_stream *stream,
 
     call.want_date = true;
     lks_buf_init(&buf, LKS_DESCRIPTOR_SIZE_MAX);
-    status = lks_store_get_all(stream->store,
-                               LKS_DESCRIPTOR_NAME,
-                               DESCRIPTOR_GUESS,
-                               &buf,
-                               &call,
-                               error);
+    status = lks_store_get_all(stream->store, LKS_DESCRIPTOR_NAME,
+                               DESCRIPTOR_GUESS, &buf, &call, error);
     if (status == LKS_NOT_FOUND) {
-        status = lks_error_set(error,
-                               LKS_NOT_FOUND,
+        status = lks_error_set(error, LKS_NOT_FOUND,
                                "no stream at %s: it has no " LKS_DESCRIPTOR_NAME
                                ", as 'lakestream init' makes",
                                stream->store->url);
@@ -93,14 +87,10 @@ static enum lks_status read_descriptor(struct lks_stream *stream,
     }
     if (status != LKS_OK)
         goto done;
-    status = lks_descriptor_decode(buf.data,
-                                   buf.size,
-                                   &stream->descriptor,
-                                   error);
+    status =
+        lks_descriptor_decode(buf.data, buf.size, &stream->descriptor, error);
     if (status != LKS_OK) {
-        lks_error_prefix(error,
-                         status,
-                         "%s/" LKS_DESCRIPTOR_NAME,
+        lks_error_prefix(error, status, "%s/" LKS_DESCRIPTOR_NAME,
                          stream->store->url);
         goto done;
     }
@@ -133,8 +123,7 @@ enum lks_status lks_stream_load(struct lks_store *store,
 static enum lks_status exists_error(const struct lks_store *store,
                                     struct lks_error *error)
 {
-    return lks_error_set(error,
-                         LKS_EXISTS,
+    return lks_error_set(error, LKS_EXISTS,
                          "%s holds a stream, or held one once: a prefix is "
                          "used once, choose another",
                          store->url);
@@ -172,18 +161,13 @@ static enum lks_status create_descriptor(struct lks_stream *stream,
         goto done;
     part.data = buf.data;
     part.size = buf.size;
-    status = lks_store_create(stream->store,
-                              LKS_DESCRIPTOR_NAME,
-                              &part,
-                              1,
-                              &call,
-                              error);
+    status = lks_store_create(stream->store, LKS_DESCRIPTOR_NAME, &part, 1,
+                              &call, error);
     if (status != LKS_OK && status != LKS_EXISTS && status != LKS_UNSURE)
         goto done;
     status = read_descriptor(stream, error);
     if (status == LKS_NOT_FOUND)
-        status = lks_error_set(error,
-                               LKS_UNAVAILABLE,
+        status = lks_error_set(error, LKS_UNAVAILABLE,
                                "create %s/" LKS_DESCRIPTOR_NAME
                                ": no answer, and it is not there; try again "
                                "with another prefix",

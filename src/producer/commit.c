@@ -26,8 +26,8 @@
 static void nap(const struct lks_committer *committer, uint64_t mean_ms)
 {
     const struct lks_env *env = committer->stream->env;
-    double duration_ns = (0.5 + lks_env_random_unit(env)) *
-                         (double)(mean_ms * LKS_NS_PER_MS);
+    double duration_ns =
+        (0.5 + lks_env_random_unit(env)) * (double)(mean_ms * LKS_NS_PER_MS);
 
     lks_env_sleep_unless(env, (uint64_t)duration_ns, committer->cancel);
 }
@@ -62,9 +62,7 @@ static void settle_attempt(struct lks_committer *committer, uint64_t next_seq)
         outcome = LKS_OUTCOME_THROTTLED;
     committer->attempt_sent = false;
     lks_queue_count_try(committer->queue, outcome);
-    lks_pacing_tried(&committer->pacing,
-                     outcome,
-                     lks_env_now_ns(env),
+    lks_pacing_tried(&committer->pacing, outcome, lks_env_now_ns(env),
                      lks_env_random_unit(env));
 }
 
@@ -77,10 +75,8 @@ static enum lks_status look(struct lks_committer *committer,
 
     status = lks_log_look(&committer->log, error);
     if (status == LKS_OK)
-        status = lks_ownership_check(committer->log.head,
-                                     committer->identity,
-                                     &record,
-                                     error);
+        status = lks_ownership_check(committer->log.head, committer->identity,
+                                     &record, error);
     if (status != LKS_OK)
         return status;
     settle_attempt(committer, record.next_seq);
@@ -125,11 +121,8 @@ static enum lks_status append_run(struct lks_committer *committer,
         enum lks_status status;
 
         lks_tgb_entry(tgb, &entry);
-        status = lks_manifest_append(next,
-                                     &entry,
-                                     tgb->after.data,
-                                     tgb->after.size,
-                                     error);
+        status = lks_manifest_append(next, &entry, tgb->after.data,
+                                     tgb->after.size, error);
         if (status != LKS_OK)
             return status;
         committer->attempt_end_seq = tgb->seq + 1;
@@ -165,10 +158,8 @@ static enum lks_status try_once(struct lks_committer *committer,
 
     if (status != LKS_OK)
         return status;
-    status = lks_log_create(&committer->log,
-                            &committer->attempt,
-                            &committer->attempt_throttled,
-                            error);
+    status = lks_log_create(&committer->log, &committer->attempt,
+                            &committer->attempt_throttled, error);
     if (status != LKS_OK && status != LKS_EXISTS && status != LKS_UNSURE)
         return status;
     committer->attempt_sent = true;
@@ -180,8 +171,7 @@ static enum lks_status check_open(const struct lks_manifest *head,
 {
     if (!lks_manifest_ended(head))
         return LKS_OK;
-    return lks_error_set(error,
-                         LKS_ENDED,
+    return lks_error_set(error, LKS_ENDED,
                          "the stream has ended at step %" PRIu64
                          ": what was appended since is not part of it",
                          lks_manifest_next_step(head));

@@ -28,23 +28,17 @@ enum lks_status lks_ownership_check(const struct lks_manifest *head,
     struct lks_producer_record record;
 
     if (!lks_manifest_find_producer(head, identity->id, &record))
-        return lks_error_set(error,
-                             LKS_CORRUPT,
+        return lks_error_set(error, LKS_CORRUPT,
                              "producer %s is gone from manifest version "
                              "%" PRIu64,
-                             identity->id,
-                             lks_manifest_version(head));
+                             identity->id, lks_manifest_version(head));
     if (record.epoch != identity->epoch || !same_owner(&record, identity))
-        return lks_error_set(error,
-                             LKS_FENCED,
+        return lks_error_set(error, LKS_FENCED,
                              "producer %s is fenced: epoch %" PRIu64
                              " belongs to host %s, pid %" PRId64
                              " (this one had epoch %" PRIu64 ")",
-                             identity->id,
-                             record.epoch,
-                             record.host,
-                             record.pid,
-                             identity->epoch);
+                             identity->id, record.epoch, record.host,
+                             record.pid, identity->epoch);
     *out_record = record;
     return LKS_OK;
 }

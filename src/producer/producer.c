@@ -18,9 +18,7 @@ static void commit_all(void *arg)
         enum lks_status status = lks_commit(&producer->committer, &error);
 
         if (status != LKS_OK) {
-            LKS_TRACE(LKS_AREA_PRODUCER,
-                      "%s stops: %s",
-                      producer->identity.id,
+            LKS_TRACE(LKS_AREA_PRODUCER, "%s stops: %s", producer->identity.id,
                       error.message);
             lks_queue_fail(&producer->queue, status, &error);
         }
@@ -73,25 +71,20 @@ static enum lks_status take_over(struct lks_producer *producer,
     struct lks_producer_record record;
     enum lks_status status;
 
-    status = lks_ownership_take(&producer->committer.log,
-                                &producer->identity,
+    status = lks_ownership_take(&producer->committer.log, &producer->identity,
                                 lks_env_deadline_ms(producer->stream->env,
                                                     producer->flush_timeout_ms),
                                 error);
     if (status == LKS_OK)
         status = lks_ownership_check(producer->committer.log.head,
-                                     &producer->identity,
-                                     &record,
-                                     error);
+                                     &producer->identity, &record, error);
     if (status != LKS_OK)
         return status;
     producer->writer.epoch = producer->identity.epoch;
     if (record.offset_size > 0)
         memcpy(producer->offset.data, record.offset, record.offset_size);
     producer->offset.size = (uint32_t)record.offset_size;
-    lks_queue_begin(&producer->queue,
-                    record.next_seq,
-                    record.offset,
+    lks_queue_begin(&producer->queue, record.next_seq, record.offset,
                     record.offset_size);
     return LKS_OK;
 }
@@ -110,28 +103,20 @@ enum lks_status lks_producer_start(struct lks_stream *stream,
     memcpy(producer->identity.id, id, strlen(id) + 1);
     read_options(producer, options);
     wire(producer, stream);
-    status = lks_queue_init(&producer->queue,
-                            stream->env,
-                            &producer->cancel,
-                            lks_options_number(options,
-                                               LKS_OPTION_PRODUCER_BYTES),
-                            error);
+    status =
+        lks_queue_init(&producer->queue, stream->env, &producer->cancel,
+                       lks_options_number(options, LKS_OPTION_PRODUCER_BYTES),
+                       error);
     if (status == LKS_OK)
         status = take_over(producer, error);
     if (status == LKS_OK)
-        status = lks_pool_new(stream->env,
-                              "lks-upload",
+        status = lks_pool_new(stream->env, "lks-upload",
                               (uint32_t)lks_options_number(options,
                                                            LKS_OPTION_UPLOADS),
-                              &producer->uploads,
-                              error);
+                              &producer->uploads, error);
     if (status == LKS_OK)
-        status = lks_thread_start(stream->env,
-                                  "lks-commit",
-                                  commit_all,
-                                  producer,
-                                  &producer->thread,
-                                  error);
+        status = lks_thread_start(stream->env, "lks-commit", commit_all,
+                                  producer, &producer->thread, error);
     if (status != LKS_OK) {
         lks_producer_stop(producer);
         return status;
@@ -184,18 +169,16 @@ enum lks_status lks_producer_add(struct lks_producer *producer,
 enum lks_status lks_producer_complete(struct lks_producer *producer,
                                       struct lks_error *error)
 {
-    uint64_t deadline_ns = lks_env_deadline_ms(producer->stream->env,
-                                               producer->flush_timeout_ms);
+    uint64_t deadline_ns =
+        lks_env_deadline_ms(producer->stream->env, producer->flush_timeout_ms);
     enum lks_status status;
 
     status = lks_queue_wait_empty(&producer->queue, deadline_ns, error);
     if (status != LKS_OK)
         return status;
     join_committer(producer);
-    status = lks_ownership_finish(&producer->committer.log,
-                                  &producer->identity,
-                                  deadline_ns,
-                                  error);
+    status = lks_ownership_finish(&producer->committer.log, &producer->identity,
+                                  deadline_ns, error);
     if (status == LKS_OK)
         producer->finished = true;
     return status;

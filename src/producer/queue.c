@@ -73,9 +73,7 @@ static enum lks_status stop_reason_locked(const struct lks_queue *queue,
                                           struct lks_error *error)
 {
     if (queue->locked.error.status != LKS_OK)
-        return lks_error_set(error,
-                             queue->locked.error.status,
-                             "%s",
+        return lks_error_set(error, queue->locked.error.status, "%s",
                              queue->locked.error.message);
     if (lks_cancelled(queue->cancel))
         return lks_error_set(error, LKS_CANCELLED, "the producer is cancelled");
@@ -113,12 +111,10 @@ enum lks_status lks_queue_push(struct lks_queue *queue,
     enum lks_status status;
 
     if (tgb->held_size > queue->size_max)
-        return lks_error_set(error,
-                             LKS_INVALID,
+        return lks_error_set(error, LKS_INVALID,
                              "this TGB needs %" PRIu64 " bytes of memory, and "
                              "producer_bytes is %" PRIu64 ": raise it",
-                             tgb->held_size,
-                             queue->size_max);
+                             tgb->held_size, queue->size_max);
     queue_enter(queue);
     status = stop_reason_locked(queue, error);
     while (status == LKS_OK && !has_room_locked(queue, tgb->held_size)) {
@@ -202,8 +198,7 @@ static struct lks_tgb *take_below_locked(struct lks_queue *queue,
     struct lks_tgb *end = NULL;
     uint64_t now_ns = lks_env_now_ns(queue->env);
 
-    while (queue->locked.first != NULL &&
-           queue->locked.first->seq < next_seq) {
+    while (queue->locked.first != NULL && queue->locked.first->seq < next_seq) {
         end = queue->locked.first;
         assert(end->stored);
         lks_histogram_add(&queue->locked.stats.visible_us,
@@ -268,13 +263,10 @@ static enum lks_status too_late_locked(const struct lks_queue *queue,
     if (queue->locked.held_back)
         reason = "the stream is at its limit: raise it with 'lakestream "
                  "limit', or let checkpoints move on";
-    return lks_error_set(error,
-                         LKS_TIMEOUT,
+    return lks_error_set(error, LKS_TIMEOUT,
                          "flush: %" PRIu32 " TGBs from seq %" PRIu64
                          " on are not committed yet; %s",
-                         queue->locked.count,
-                         queue->locked.first->seq,
-                         reason);
+                         queue->locked.count, queue->locked.first->seq, reason);
 }
 
 enum lks_status lks_queue_wait_empty(struct lks_queue *queue,

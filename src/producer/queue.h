@@ -13,13 +13,13 @@
 #define LKS_QUEUE_MAX 4096u
 
 struct lks_queue_stats {
-    uint64_t tgb_count;  /* appended */
-    uint64_t raw_size;   /* their slices' bytes */
+    uint64_t tgb_count; /* appended */
+    uint64_t raw_size;  /* their slices' bytes */
     uint64_t try_count;
     uint64_t lost_count;
     uint64_t throttled_count;
     uint64_t won_count;
-    uint64_t blocked_ns; /* time that appends waited */
+    uint64_t blocked_ns;             /* time that appends waited */
     struct lks_histogram visible_us; /* from append to seen committed */
 };
 
@@ -34,9 +34,9 @@ struct lks_queue {
         struct lks_tgb *last;
         uint32_t count;
         uint64_t held_size;
-        uint64_t next_seq; /* the next append's */
+        uint64_t next_seq;        /* the next append's */
         struct lks_offset offset; /* after the last append */
-        bool held_back;    /* the stream is at its limit */
+        bool held_back;           /* the stream is at its limit */
         bool closing;
         struct lks_error error; /* the first failure; it stays */
         struct lks_queue_stats stats;

@@ -115,14 +115,8 @@ static enum lks_status pack_slice(struct lks_tgb *tgb,
     packed = lks_alloc(bound);
     if (packed == NULL)
         return lks_error_no_memory(error);
-    status = lks_codec_pack(writer->codec,
-                            writer->codec_level,
-                            slice->data,
-                            slice->size,
-                            packed,
-                            bound,
-                            &packed_size,
-                            error);
+    status = lks_codec_pack(writer->codec, writer->codec_level, slice->data,
+                            slice->size, packed, bound, &packed_size, error);
     if (status != LKS_OK || packed_size >= slice->size) {
         lks_free(packed);
         return status;
@@ -210,8 +204,7 @@ static void list_parts(const struct lks_tgb *tgb, struct lks_part *parts)
     uint32_t i;
 
     for (i = 0; i < tgb->slice_count; i++) {
-        uint8_t *header =
-            tgb->gaps + (size_t)i * GAP_SIZE + LKS_FRAME_ALIGN;
+        uint8_t *header = tgb->gaps + (size_t)i * GAP_SIZE + LKS_FRAME_ALIGN;
 
         parts[2 * i].data = header - padding;
         parts[2 * i].size = LKS_FRAME_HEADER_SIZE + padding;
@@ -231,8 +224,7 @@ static enum lks_status put_until_stored(struct lks_tgb *tgb,
 {
     const struct lks_tgb_writer *writer = tgb->writer;
     const struct lks_env *env = writer->stream->env;
-    uint64_t deadline =
-        lks_env_deadline_ms(env, writer->outage_timeout_ms);
+    uint64_t deadline = lks_env_deadline_ms(env, writer->outage_timeout_ms);
     uint64_t pause_ms = PAUSE_FIRST_MS;
     enum lks_status status;
 
@@ -240,18 +232,13 @@ static enum lks_status put_until_stored(struct lks_tgb *tgb,
         struct lks_call call = LKS_CALL_INIT;
 
         call.cancel = writer->cancel;
-        status = lks_store_put(writer->stream->store,
-                               name,
-                               parts,
-                               2 * (size_t)tgb->slice_count + 1,
-                               &call,
-                               error);
+        status = lks_store_put(writer->stream->store, name, parts,
+                               2 * (size_t)tgb->slice_count + 1, &call, error);
         if (status != LKS_UNSURE && status != LKS_UNAVAILABLE)
             return status;
         LKS_TRACE(LKS_AREA_PRODUCER, "put %s: no success, again", name);
         if (lks_env_now_ns(env) >= deadline || lks_cancelled(writer->cancel))
-            return lks_error_prefix(error,
-                                    LKS_UNAVAILABLE,
+            return lks_error_prefix(error, LKS_UNAVAILABLE,
                                     "gave up after %" PRIu64 " ms",
                                     writer->outage_timeout_ms);
         lks_env_sleep_unless(env,
@@ -284,11 +271,8 @@ static enum lks_status store_tgb(struct lks_tgb *tgb, struct lks_error *error)
         goto done;
     }
     list_parts(tgb, parts);
-    lks_data_name(writer->producer,
-                  writer->epoch,
-                  lks_owner_tag(writer->owner),
-                  tgb->seq,
-                  name);
+    lks_data_name(writer->producer, writer->epoch, lks_owner_tag(writer->owner),
+                  tgb->seq, name);
     status = put_until_stored(tgb, name, parts, error);
 
 done:

@@ -52,17 +52,17 @@ struct lks_tgb {
     uint32_t slice_count;
     struct lks_slice *slices; /* the caller's bytes, or packed ones */
     uint64_t *frames;
-    uint8_t *gaps;            /* padding and headers between the payloads */
-    void **packed;            /* NULL where a slice goes as it is */
+    uint8_t *gaps; /* padding and headers between the payloads */
+    void **packed; /* NULL where a slice goes as it is */
     void *meta;
     size_t meta_size;
-    struct lks_buf tail;      /* last padding, footer */
+    struct lks_buf tail; /* last padding, footer */
 
-    uint64_t size;            /* of the object; known once it is framed */
+    uint64_t size; /* of the object; known once it is framed */
     uint32_t footer_size;
     uint32_t footer_crc;
     uint64_t raw_max;
-    bool stored;              /* under the producer's monitor */
+    bool stored; /* under the producer's monitor */
 };
 
 /* What an append of these slices takes of the budget. */

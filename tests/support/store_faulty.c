@@ -47,9 +47,7 @@ static enum lks_status spoil(struct lks_store *store,
     return lks_error_set(error,
                          is_write && fault != FAULT_FAIL ? LKS_UNSURE
                                                          : LKS_UNAVAILABLE,
-                         "%s %s: a fault of the test",
-                         what,
-                         key);
+                         "%s %s: a fault of the test", what, key);
 }
 
 static enum lks_status faulty_get(struct lks_store *store,
@@ -65,14 +63,8 @@ static enum lks_status faulty_get(struct lks_store *store,
     enum lks_status status = LKS_OK;
 
     if (fault == FAULT_NONE)
-        status = lks_store_get(inner_of(store),
-                               key,
-                               offset,
-                               data,
-                               size,
-                               out_size,
-                               call,
-                               error);
+        status = lks_store_get(inner_of(store), key, offset, data, size,
+                               out_size, call, error);
     return spoil(store, fault, status, "get", key, false, call, error);
 }
 
@@ -89,8 +81,9 @@ static enum lks_status faulty_put(struct lks_store *store,
     enum lks_status status = LKS_OK;
 
     if (fault == FAULT_NONE || fault == FAULT_LOSE_REPLY)
-        status = (only_if_absent ? lks_store_create : lks_store_put)(
-            inner_of(store), key, parts, part_count, call, error);
+        status = (only_if_absent ? lks_store_create
+                                 : lks_store_put)(inner_of(store), key, parts,
+                                                  part_count, call, error);
     return spoil(store, fault, status, "put", key, true, call, error);
 }
 
@@ -107,14 +100,8 @@ static enum lks_status faulty_list(struct lks_store *store,
     enum lks_status status = LKS_OK;
 
     if (fault == FAULT_NONE)
-        status = lks_store_list(inner_of(store),
-                                prefix,
-                                after,
-                                max,
-                                listed,
-                                out_count,
-                                call,
-                                error);
+        status = lks_store_list(inner_of(store), prefix, after, max, listed,
+                                out_count, call, error);
     return spoil(store, fault, status, "list", prefix, false, call, error);
 }
 

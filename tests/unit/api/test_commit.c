@@ -34,7 +34,7 @@ static enum fault decide(enum faulty_op op, const char *key, void *arg)
         strncmp(key, fixture->prefix, strlen(fixture->prefix)) != 0)
         return FAULT_NONE;
     return atomic_fetch_sub(&fixture->left, 1) > 0 ? fixture->fault
-                                                    : FAULT_NONE;
+                                                   : FAULT_NONE;
 }
 
 static void plan_fault(struct fixture *fixture,
@@ -72,11 +72,8 @@ static int set_up_limited(void **state, uint64_t max_live_steps)
 
     memset(&fixture, 0, sizeof(fixture));
     fixture.store = faulty_store_new_mem(decide, &fixture);
-    assert_status(LKS_OK,
-                  lks_stream_make(&fixture.store->base,
-                                  &descriptor,
-                                  &fixture.stream,
-                                  &error));
+    assert_status(LKS_OK, lks_stream_make(&fixture.store->base, &descriptor,
+                                          &fixture.stream, &error));
     lks_descriptor_done(&descriptor);
     assert_status(LKS_OK, lks_options_new(&fixture.options, &error));
     set_option(&fixture, "commit_gap_ms", "1");
@@ -111,11 +108,8 @@ static struct lks_producer *open_producer(struct fixture *fixture,
     struct lks_error error;
 
     assert_status(LKS_OK,
-                  lks_producer_open(fixture->stream,
-                                    id,
-                                    fixture->options,
-                                    &producer,
-                                    &error));
+                  lks_producer_open(fixture->stream, id, fixture->options,
+                                    &producer, &error));
     return producer;
 }
 
@@ -124,24 +118,13 @@ static enum lks_status append(struct lks_producer *producer,
                               struct lks_error *error)
 {
     static const struct lks_slice slices[SLICE_COUNT] = {{"one", 3},
-                                                          {"three", 5}};
+                                                         {"three", 5}};
     char offset[100];
-    int size = snprintf(offset,
-                        sizeof(offset),
-                        "%s/%" PRIu64,
-                        producer->identity.id,
-                        lks_producer_next_seq(producer));
+    int size = snprintf(offset, sizeof(offset), "%s/%" PRIu64,
+                        producer->identity.id, lks_producer_next_seq(producer));
 
-    return lks_producer_append(producer,
-                               slices,
-                               SLICE_COUNT,
-                               offset,
-                               (size_t)size,
-                               "m",
-                               1,
-                               NULL,
-                               NULL,
-                               error);
+    return lks_producer_append(producer, slices, SLICE_COUNT, offset,
+                               (size_t)size, "m", 1, NULL, NULL, error);
 }
 
 static void append_ok(struct lks_producer *producer, int count)
@@ -233,10 +216,7 @@ static void commit_is_not_repeated_after_a_lost_reply(void **state)
     struct lks_producer *producer = open_producer(fixture, "p0");
 
     for (int i = 0; i < 5; i++) {
-        plan_fault(fixture,
-                   FAULTY_CREATE,
-                   "manifest/",
-                   FAULT_LOSE_REPLY,
+        plan_fault(fixture, FAULTY_CREATE, "manifest/", FAULT_LOSE_REPLY,
                    i + 1);
         append_ok(producer, 3);
         flush_ok(producer);
@@ -332,9 +312,7 @@ struct rival {
     atomic_bool done;
 };
 
-static enum fault open_in_between(enum faulty_op op,
-                                  const char *key,
-                                  void *arg)
+static enum fault open_in_between(enum faulty_op op, const char *key, void *arg)
 {
     struct rival *rival = arg;
 
@@ -456,16 +434,8 @@ static void a_tgb_larger_than_the_budget_is_refused(void **state)
     set_option(fixture, "producer_bytes", "64KiB");
     producer = open_producer(fixture, "p0");
     assert_status(LKS_INVALID,
-                  lks_producer_append(producer,
-                                      slices,
-                                      SLICE_COUNT,
-                                      NULL,
-                                      0,
-                                      NULL,
-                                      0,
-                                      NULL,
-                                      NULL,
-                                      &error));
+                  lks_producer_append(producer, slices, SLICE_COUNT, NULL, 0,
+                                      NULL, 0, NULL, NULL, &error));
     assert_message_has("65536");
     append_ok(producer, 1);
     flush_ok(producer);
@@ -493,12 +463,8 @@ static void bad_arguments_are_refused(void **state)
     assert_message_has("the metadata has 65537 bytes");
     assert_status(LKS_OK, APPEND(2, LKS_OFFSET_SIZE_MAX, LKS_META_SIZE_MAX));
 #undef APPEND
-    assert_status(LKS_INVALID,
-                  lks_producer_open(fixture->stream,
-                                    "../p",
-                                    NULL,
-                                    &other,
-                                    &error));
+    assert_status(LKS_INVALID, lks_producer_open(fixture->stream, "../p", NULL,
+                                                 &other, &error));
     assert_message_has("producer id");
     flush_ok(producer);
     lks_producer_close(producer);
@@ -522,15 +488,8 @@ static void slices_are_released_once_also_when_closed_early(void **state)
     plan_fault(fixture, FAULTY_PUT, "data/", FAULT_FAIL, 1000000);
     for (int i = 0; i < 20; i++)
         assert_status(LKS_OK,
-                      lks_producer_append(producer,
-                                          slices,
-                                          SLICE_COUNT,
-                                          NULL,
-                                          0,
-                                          NULL,
-                                          0,
-                                          count_release,
-                                          &released,
+                      lks_producer_append(producer, slices, SLICE_COUNT, NULL,
+                                          0, NULL, 0, count_release, &released,
                                           &error));
     lks_producer_close(producer);
     assert_int_equal(released, 20);
@@ -568,8 +527,7 @@ int main(void)
         TEST(the_stream_ends_when_its_producers_are_finished),
         TEST(an_unfinished_producer_keeps_the_stream_open),
         cmocka_unit_test_setup_teardown(
-            a_stream_at_its_limit_holds_appends_back,
-            set_up_limit_of_3,
+            a_stream_at_its_limit_holds_appends_back, set_up_limit_of_3,
             tear_down),
         TEST(a_tgb_larger_than_the_budget_is_refused),
         TEST(bad_arguments_are_refused),

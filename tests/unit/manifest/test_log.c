@@ -27,11 +27,8 @@ static int set_up(void **state)
     struct lks_error error;
 
     fixture.store = faulty_store_new_mem(NULL, NULL);
-    assert_status(LKS_OK,
-                  lks_stream_make(&fixture.store->base,
-                                  &descriptor,
-                                  &fixture.stream,
-                                  &error));
+    assert_status(LKS_OK, lks_stream_make(&fixture.store->base, &descriptor,
+                                          &fixture.stream, &error));
     lks_descriptor_done(&descriptor);
     *state = &fixture;
     return 0;
@@ -80,12 +77,8 @@ static void remove_version(struct fixture *fixture, uint64_t version)
     struct lks_error error;
 
     lks_manifest_name(fixture->stream->descriptor.stream, version, name);
-    assert_status(LKS_OK,
-                  lks_store_remove(fixture->store->inner,
-                                   &key,
-                                   1,
-                                   NULL,
-                                   &error));
+    assert_status(LKS_OK, lks_store_remove(fixture->store->inner, &key, 1, NULL,
+                                           &error));
 }
 
 static void a_stream_without_manifests_is_at_version_0(void **state)
@@ -179,13 +172,8 @@ static void a_sleeping_reader_is_not_fooled_by_a_stray(void **state)
         remove_version(fixture, version);
     fixture->store->date_add_ms += 20 * 60 * 1000;
     lks_manifest_name(fixture->stream->descriptor.stream, 2, name);
-    assert_status(LKS_OK,
-                  lks_store_create(fixture->store->inner,
-                                   name,
-                                   &part,
-                                   1,
-                                   NULL,
-                                   &error));
+    assert_status(LKS_OK, lks_store_create(fixture->store->inner, name, &part,
+                                           1, NULL, &error));
 
     assert_status(LKS_OK, lks_log_look(&log, &error));
     assert_int_equal(lks_manifest_version(log.head), 5);
@@ -224,13 +212,8 @@ static void a_name_that_is_no_manifests_is_reported(void **state)
 
     lks_manifest_prefix(fixture->stream->descriptor.stream, prefix);
     snprintf(name, sizeof(name), "%s00note", prefix);
-    assert_status(LKS_OK,
-                  lks_store_create(fixture->store->inner,
-                                   name,
-                                   &part,
-                                   1,
-                                   NULL,
-                                   &error));
+    assert_status(LKS_OK, lks_store_create(fixture->store->inner, name, &part,
+                                           1, NULL, &error));
     lks_log_init(&log, fixture->stream, LKS_LOG_HEAD, NULL);
     assert_status(LKS_CORRUPT, lks_log_look(&log, &error));
     assert_message_has("00note");
