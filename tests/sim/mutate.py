@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Makes a mutated copy of a source file: a rule removed, for the simulator.
+
+    mutate.py MUTANT FILE ROOT OUTPUT
+
+MUTANT says what to replace by what in which FILE, a path under ROOT. Each text
+to be replaced must stand there exactly once: a mutation that no longer matches
+fails the build, so that none silently becomes the product itself.
+"""
+
+import pathlib
+import sys
+
+
+def read_edits(mutant, wanted):
+    """The pairs (text, replacement) that the mutant has for this file."""
+    edits = []
+    name = kind = None
+    parts = {"replace": [], "by": []}
+    for line in mutant.read_text().split("\n"):
+        if line.startswith("file: "):
+            name = line.removeprefix("file: ")
+        elif line == "--- end":
+            if name == wanted:
+                edits.append(tuple("\n".join(part)
+                                   for part in parts.values()))
+            parts = {"replace": [], "by": []}
+            kind = None
+        elif line.startswith("--- "):
+            kind = line.removeprefix("--- ")
+        elif kind:
+            parts[kind].append(line)
+    return edits
+
+
+def main():
+    mutant, name, root, output = sys.argv[1:]
+    text = (pathlib.Path(root) / name).read_text()
+    edits = read_edits(pathlib.Path(mutant), name)
+    if not edits:
+        sys.exit(f"{mutant}: changes nothing in {name}")
+    for old, new in edits:
+        if text.count(old) != 1:
+            sys.exit(f"{mutant}: this stands {text.count(old)} times in "
+                     f"{name}, not once:\n{old}")
+        text = text.replace(old, new)
+    output = pathlib.Path(output)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
