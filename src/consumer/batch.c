@@ -28,6 +28,7 @@ static void make_fetches(struct lks_batch *batch, const struct lks_share *share)
 }
 
 enum lks_status lks_batch_new(struct lks_stream *stream,
+                              struct lks_shelf *shelf,
                               const struct lks_share *share,
                               uint64_t step,
                               struct lks_batch **out_batch,
@@ -38,6 +39,8 @@ enum lks_status lks_batch_new(struct lks_stream *stream,
     if (batch == NULL)
         return lks_error_no_memory(error);
     batch->stream = stream;
+    if (shelf != NULL)
+        batch->shelf = lks_shelf_acquire(shelf);
     batch->step = step;
     batch->next_step = step + share->group;
     batch->slice_count = share->slice_count;
@@ -64,9 +67,10 @@ void lks_batch_free(struct lks_batch *batch)
     if (batch == NULL)
         return;
     for (size_t i = 0; batch->fetches != NULL && i < batch->fetch_count; i++) {
-        lks_free(batch->fetches[i].stored);
-        lks_free(batch->fetches[i].unpacked);
+        lks_shelf_give(batch->shelf, &batch->fetches[i].stored);
+        lks_shelf_give(batch->shelf, &batch->fetches[i].unpacked);
     }
+    lks_shelf_release(batch->shelf);
     if (batch->footer_is_read)
         lks_footer_done(&batch->footer);
     lks_buf_done(&batch->footer_bytes);

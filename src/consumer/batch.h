@@ -7,6 +7,7 @@
 
 #include "base/pool.h"
 #include "consumer/mesh.h"
+#include "consumer/shelf.h"
 #include "format/entry.h"
 #include "manifest/stream.h"
 
@@ -26,8 +27,8 @@ struct lks_fetch {
     uint32_t count; /* of slices */
     uint64_t offset;
     uint64_t size;
-    uint8_t *stored;   /* as read; NULL once nothing points into it */
-    uint8_t *unpacked; /* NULL unless a slice was packed */
+    struct lks_block stored;   /* as read; none once nothing points into it */
+    struct lks_block unpacked; /* none unless a slice was packed */
 };
 
 struct lks_planner;
@@ -49,6 +50,7 @@ struct lks_batch {
     struct lks_footer footer;
     bool footer_is_read;
 
+    struct lks_shelf *shelf;     /* where its memory goes; may be NULL */
     struct lks_planner *planner; /* for its jobs */
     struct lks_job table_job;
 
@@ -62,8 +64,10 @@ struct lks_batch {
     } locked; /* by the prefetch's monitor, until it is handed out */
 };
 
-/* For the training step that begins at `step`, without sources yet. */
+/* For the training step that begins at `step`, without sources yet. `shelf` may
+ * be NULL. */
 enum lks_status lks_batch_new(struct lks_stream *stream,
+                              struct lks_shelf *shelf,
                               const struct lks_share *share,
                               uint64_t step,
                               struct lks_batch **out_batch,

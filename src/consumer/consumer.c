@@ -31,6 +31,7 @@ static void set_fields(struct lks_consumer *consumer,
     planner->cancel = &consumer->cancel;
     planner->follower = &consumer->follower;
     planner->prefetch = prefetch;
+    planner->shelf = consumer->shelf;
     planner->fetch_count =
         (uint32_t)lks_options_number(options, LKS_OPTION_FETCHES);
 }
@@ -79,6 +80,11 @@ enum lks_status lks_consumer_new(struct lks_stream *stream,
     lks_follower_init(&consumer->follower, stream, &consumer->cancel);
     status = lks_prefetch_init(&consumer->prefetch, stream->env,
                                &consumer->cancel, error);
+    if (status == LKS_OK)
+        status = lks_shelf_new(stream->env,
+                               lks_options_number(options,
+                                                  LKS_OPTION_PREFETCH_BYTES),
+                               &consumer->shelf, error);
     if (status != LKS_OK)
         goto done;
     set_fields(consumer, options,
@@ -118,6 +124,7 @@ void lks_consumer_free(struct lks_consumer *consumer)
         return;
     halt(consumer);
     lks_prefetch_done(&consumer->prefetch);
+    lks_shelf_release(consumer->shelf);
     lks_follower_done(&consumer->follower);
     lks_free(consumer);
 }

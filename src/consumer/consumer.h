@@ -14,6 +14,7 @@ struct lks_consumer {
     struct lks_cancel cancel; /* of the threads that run now */
     struct lks_follower follower;
     struct lks_prefetch prefetch;
+    struct lks_shelf *shelf;
     struct lks_planner planner;
     uint64_t step; /* the next to hand out */
 

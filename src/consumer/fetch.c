@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 
-#include "base/alloc.h"
 #include "base/bytes.h"
 #include "manifest/lookup.h"
 
@@ -25,9 +24,9 @@ static enum lks_status get_stored(struct lks_fetch *fetch,
     enum lks_status status;
 
     call.cancel = cancel;
-    status =
-        lks_store_get_exact(fetch->batch->stream->store, name, fetch->offset,
-                            fetch->stored, (size_t)fetch->size, &call, error);
+    status = lks_store_get_exact(fetch->batch->stream->store, name,
+                                 fetch->offset, fetch->stored.data,
+                                 (size_t)fetch->size, &call, error);
     cost->get_count += call.request_count;
     if (status == LKS_OK)
         cost->fetched_size += fetch->size;
@@ -52,13 +51,15 @@ static enum lks_status unpack(struct lks_fetch *fetch,
                              "unpacks to %" PRIu64 " bytes, but the stream "
                              "says at most %" PRIu64,
                              frame->raw_size, raw_max);
-    if (fetch->unpacked == NULL) {
-        fetch->unpacked =
-            lks_alloc_aligned(LKS_FRAME_ALIGN, (size_t)(fetch->count * room));
-        if (fetch->unpacked == NULL)
-            return lks_error_no_memory(error);
+    if (fetch->unpacked.data == NULL) {
+        enum lks_status status =
+            lks_shelf_take(fetch->batch->shelf, (size_t)(fetch->count * room),
+                           &fetch->unpacked, error);
+
+        if (status != LKS_OK)
+            return status;
     }
-    raw = fetch->unpacked + number * room;
+    raw = fetch->unpacked.data + number * room;
     slice->data = raw;
     slice->size = (size_t)frame->raw_size;
     return lks_codec_unpack(frame->codec, payload, (size_t)frame->stored_size,
@@ -77,8 +78,7 @@ static uint64_t drop_unused(struct lks_fetch *fetch, uint32_t unpacked_count)
         return fetch->count * lks_align_up(raw_max, LKS_FRAME_ALIGN);
     if (unpacked_count < fetch->count)
         return 0;
-    lks_free(fetch->stored);
-    fetch->stored = NULL;
+    lks_shelf_give(fetch->batch->shelf, &fetch->stored);
     return fetch->size;
 }
 
@@ -97,12 +97,14 @@ static enum lks_status open_frames(struct lks_fetch *fetch,
     for (uint32_t i = 0; i < fetch->count; i++) {
         struct lks_slice *slice = &batch->slices[fetch->place + i];
         uint64_t size = batch->frame_sizes[fetch->place + i];
-        const uint8_t *payload = fetch->stored + at + LKS_FRAME_HEADER_SIZE;
+        const uint8_t *payload =
+            fetch->stored.data + at + LKS_FRAME_HEADER_SIZE;
         struct lks_frame frame;
         enum lks_status status;
 
-        status = lks_frame_decode(fetch->stored + at, size, fetch->index + i,
-                                  batch->source.entry.seq, &frame, error);
+        status =
+            lks_frame_decode(fetch->stored.data + at, size, fetch->index + i,
+                             batch->source.entry.seq, &frame, error);
         if (status == LKS_OK && frame.codec != LKS_CODEC_NONE) {
             status = unpack(fetch, i, &frame, payload, slice, error);
             unpacked_count++;
@@ -133,14 +135,16 @@ enum lks_status lks_fetch_read(struct lks_fetch *fetch,
 {
     const struct lks_entry *entry = &fetch->batch->source.entry;
     char name[LKS_NAME_SIZE];
-    enum lks_status status = LKS_CORRUPT;
+    enum lks_status status;
 
     lks_data_name(entry->producer, entry->epoch, entry->owner_tag, entry->seq,
                   name);
-    fetch->stored = lks_alloc_aligned(LKS_FRAME_ALIGN, (size_t)fetch->size);
-    if (fetch->stored == NULL)
-        return lks_error_no_memory(error);
+    status = lks_shelf_take(fetch->batch->shelf, (size_t)fetch->size,
+                            &fetch->stored, error);
+    if (status != LKS_OK)
+        return status;
 
+    status = LKS_CORRUPT;
     for (int i = 0; i < CHECK_TRIES && status == LKS_CORRUPT; i++) {
         status = get_stored(fetch, name, cancel, cost, error);
         if (status == LKS_OK)
@@ -150,10 +154,8 @@ enum lks_status lks_fetch_read(struct lks_fetch *fetch,
         status = lks_lookup_explain(fetch->batch->stream, cancel, entry->step,
                                     name, error);
     if (status != LKS_OK) {
-        lks_free(fetch->stored);
-        lks_free(fetch->unpacked);
-        fetch->stored = NULL;
-        fetch->unpacked = NULL;
+        lks_shelf_give(fetch->batch->shelf, &fetch->stored);
+        lks_shelf_give(fetch->batch->shelf, &fetch->unpacked);
     }
     return status;
 }

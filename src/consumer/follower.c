@@ -8,12 +8,13 @@
 #include <inttypes.h>
 
 #define STRIDE_MAX UINT64_C(4096)
+#define PATIENCE_MAX 32u
 
 void lks_follower_init(struct lks_follower *follower,
                        struct lks_stream *stream,
                        const struct lks_cancel *cancel)
 {
-    *follower = (struct lks_follower){.stride = 1};
+    *follower = (struct lks_follower){.stride = 1, .patience = 1};
     lks_log_init(&follower->log, stream, LKS_LOG_HEAD, cancel);
     lks_lookup_init(&follower->lookup, stream, cancel);
 }
@@ -45,6 +46,32 @@ enum lks_status lks_follower_look(struct lks_follower *follower,
     return status;
 }
 
+/* The next stride after one that hit or missed. */
+static void choose_stride(struct lks_follower *follower, bool hit)
+{
+    if (!hit) {
+        /* One longer than 1 was in vain: think twice before the next. */
+        if (!follower->falling && follower->stride > 1 &&
+            follower->patience < PATIENCE_MAX)
+            follower->patience *= 2;
+        follower->falling = true;
+    }
+    if (follower->falling) {
+        follower->hits = 0;
+        follower->falling = follower->stride > 1;
+        if (follower->falling)
+            follower->stride /= 2;
+        return;
+    }
+    if (follower->stride > 1)
+        follower->patience = 1;
+    follower->hits++;
+    if (follower->hits < follower->patience || follower->stride >= STRIDE_MAX)
+        return;
+    follower->hits = 0;
+    follower->stride *= 2;
+}
+
 enum lks_status lks_follower_probe(struct lks_follower *follower,
                                    struct lks_error *error)
 {
@@ -55,19 +82,9 @@ enum lks_status lks_follower_probe(struct lks_follower *follower,
     follower->poll_count++;
     if (status != LKS_OK)
         return status;
-
     note_answer(follower, advanced);
     follower->caught_up = !advanced && follower->stride == 1;
-    if (!advanced)
-        follower->falling = true;
-    if (follower->falling)
-        follower->stride /= 2;
-    else if (follower->stride < STRIDE_MAX)
-        follower->stride *= 2;
-    if (follower->stride == 0) {
-        follower->stride = 1;
-        follower->falling = false;
-    }
+    choose_stride(follower, advanced);
     return LKS_OK;
 }
 

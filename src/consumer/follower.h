@@ -12,9 +12,11 @@
 struct lks_follower {
     struct lks_log log;
     struct lks_lookup lookup;
-    uint64_t stride; /* of the next probe, in versions */
-    bool falling;    /* a longer stride missed: the newest is within 2 of it */
-    bool caught_up;  /* the last probe says that there was nothing newer */
+    uint64_t stride;   /* of the next probe, in versions */
+    bool falling;      /* a longer stride missed: the newest is nearer */
+    bool caught_up;    /* the last probe says that there was nothing newer */
+    uint32_t patience; /* hits that it takes to lengthen the stride */
+    uint32_t hits;     /* of those so far */
     uint64_t poll_count;
     uint64_t manifest_size; /* bytes of manifests read */
     uint64_t looked_ns;     /* when the last look was answered */
@@ -49,7 +51,8 @@ enum lks_status lks_follower_look(struct lks_follower *follower,
 
 /*
  * One request for something newer. Goes ahead in ever longer strides while they
- * hit, and back in ever shorter ones from the first that misses.
+ * hit, and back in ever shorter ones from the first that misses; who keeps up
+ * with the head learns to try no longer ones.
  */
 enum lks_status lks_follower_probe(struct lks_follower *follower,
                                    struct lks_error *error);

@@ -157,8 +157,8 @@ static enum lks_status plan_step(struct lks_planner *planner,
     const struct lks_table *table;
     enum lks_status status;
 
-    status =
-        lks_batch_new(planner->stream, share, planner->step, &batch, error);
+    status = lks_batch_new(planner->stream, planner->shelf, share,
+                           planner->step, &batch, error);
     if (status != LKS_OK)
         return status;
     batch->planner = planner;

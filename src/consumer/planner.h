@@ -16,6 +16,7 @@ struct lks_planner {
     const struct lks_cancel *cancel;
     struct lks_follower *follower; /* the planner's while it runs */
     struct lks_prefetch *prefetch;
+    struct lks_shelf *shelf;
     uint32_t fetch_count; /* threads of the pool */
 
     struct lks_pool *pool; /* NULL while it does not run */

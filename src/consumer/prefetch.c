@@ -8,6 +8,9 @@
 #include <assert.h>
 #include <inttypes.h>
 
+/* The planner is woken when such a part of the window is free. */
+#define WAKE_PART 8u
+
 static const struct lks_error no_error = {.status = LKS_OK};
 
 enum lks_status lks_prefetch_init(struct lks_prefetch *prefetch,
@@ -63,6 +66,50 @@ static struct lks_batch *pop_locked(struct lks_prefetch *prefetch)
     return batch;
 }
 
+static bool has_room_locked(const struct lks_prefetch *prefetch, uint64_t size)
+{
+    return prefetch->locked.count < LKS_WINDOW_MAX &&
+           size <= prefetch->size_max - prefetch->locked.reserved;
+}
+
+static bool is_starving_locked(const struct lks_prefetch *prefetch)
+{
+    return prefetch->locked.waiting_since_ns != LKS_FOREVER &&
+           prefetch->locked.count == 0;
+}
+
+/*
+ * Whether a batch that was taken makes it worth to wake the planner. A caller
+ * that takes what is there should not pay for that each time, so it is woken
+ * when there is room for an eighth of the window.
+ */
+static bool wants_wake_locked(const struct lks_prefetch *prefetch)
+{
+    uint64_t size = prefetch->locked.batch_size;
+    uint64_t count = size > 0 ? prefetch->size_max / size : LKS_WINDOW_MAX;
+    uint64_t part =
+        (count < LKS_WINDOW_MAX ? count : LKS_WINDOW_MAX) / WAKE_PART;
+
+    if (prefetch->locked.count == 0)
+        return true;
+    if (prefetch->locked.planner_need == LKS_NEED_POLL)
+        return prefetch->locked.poll_credit > 0 &&
+               has_room_locked(prefetch, size);
+    return prefetch->locked.planner_need == LKS_NEED_ROOM &&
+           prefetch->locked.count + part <= LKS_WINDOW_MAX &&
+           has_room_locked(prefetch, size * (part > 1 ? part : 1));
+}
+
+/* The planner waits for `need`; by `deadline_ns` it looks again. */
+static void planner_wait_locked(struct lks_prefetch *prefetch,
+                                enum lks_planner_need need,
+                                uint64_t deadline_ns)
+{
+    prefetch->locked.planner_need = need;
+    lks_monitor_wait(prefetch->env, prefetch->monitor, deadline_ns);
+    prefetch->locked.planner_need = LKS_NEED_NOTHING;
+}
+
 void lks_prefetch_clear(struct lks_prefetch *prefetch)
 {
     enter(prefetch);
@@ -104,8 +151,9 @@ static enum lks_status try_take_locked(struct lks_prefetch *prefetch,
     *out_batch = pop_locked(prefetch);
     prefetch->locked.counts.steps += batch->next_step - batch->step;
     prefetch->locked.counts.payload_size += batch->locked.payload_size;
-    prefetch->locked.poll_credit += batch->next_step - batch->step;
-    lks_monitor_wake(prefetch->env, prefetch->monitor);
+    prefetch->locked.poll_credit += (int64_t)(batch->next_step - batch->step);
+    if (wants_wake_locked(prefetch))
+        lks_monitor_wake(prefetch->env, prefetch->monitor);
     return LKS_OK;
 }
 
@@ -189,18 +237,6 @@ void lks_prefetch_report(struct lks_prefetch *prefetch,
 
 /* -------------------------------------------------------- the planner -- */
 
-static bool has_room_locked(const struct lks_prefetch *prefetch, uint64_t size)
-{
-    return prefetch->locked.count < LKS_WINDOW_MAX &&
-           size <= prefetch->size_max - prefetch->locked.reserved;
-}
-
-static bool is_starving_locked(const struct lks_prefetch *prefetch)
-{
-    return prefetch->locked.waiting_since_ns != LKS_FOREVER &&
-           prefetch->locked.count == 0;
-}
-
 /* When the next look may be, if things stay as they are. */
 static uint64_t poll_due_locked(const struct lks_prefetch *prefetch,
                                 uint64_t looked_ns,
@@ -212,7 +248,7 @@ static uint64_t poll_due_locked(const struct lks_prefetch *prefetch,
 
     if (is_starving_locked(prefetch))
         waited_ns = looked_ns > since_ns ? looked_ns - since_ns : 0;
-    else if (prefetch->locked.poll_credit == 0 ||
+    else if (prefetch->locked.poll_credit <= 0 ||
              !has_room_locked(prefetch, prefetch->locked.batch_size))
         return LKS_FOREVER;
 
@@ -238,11 +274,11 @@ bool lks_prefetch_await_poll(struct lks_prefetch *prefetch,
 
         due = due_ns <= lks_env_now_ns(prefetch->env);
         if (!due)
-            lks_monitor_wait(prefetch->env, prefetch->monitor, due_ns);
+            planner_wait_locked(prefetch, LKS_NEED_POLL, due_ns);
     }
-    /* The looks of those who starve are bounded by their pace alone: what they
-     * spent would be missing when there is something to fetch ahead again. */
-    if (due && !is_starving_locked(prefetch))
+    /* A debt has its bound, so that one who starved for long soon fetches
+     * ahead again. */
+    if (due && prefetch->locked.poll_credit > -LKS_POLL_DEBT_MAX)
         prefetch->locked.poll_credit--;
     leave(prefetch);
     return due;
@@ -264,7 +300,7 @@ enum lks_status lks_prefetch_admit(struct lks_prefetch *prefetch,
     enter(prefetch);
     prefetch->locked.batch_size = size;
     while (!has_room_locked(prefetch, size) && !lks_cancelled(prefetch->cancel))
-        lks_monitor_wait(prefetch->env, prefetch->monitor, LKS_FOREVER);
+        planner_wait_locked(prefetch, LKS_NEED_ROOM, LKS_FOREVER);
     if (lks_cancelled(prefetch->cancel)) {
         leave(prefetch);
         return lks_error_set(error, LKS_CANCELLED, "cancelled");
@@ -289,7 +325,7 @@ enum lks_status lks_prefetch_await_table(struct lks_prefetch *prefetch,
     enter(prefetch);
     while (!batch->locked.laid_out && !batch->locked.failed &&
            !lks_cancelled(prefetch->cancel))
-        lks_monitor_wait(prefetch->env, prefetch->monitor, LKS_FOREVER);
+        planner_wait_locked(prefetch, LKS_NEED_TABLE, LKS_FOREVER);
     if (batch->locked.failed)
         status = lks_error_set(error, batch->locked.error.status, "%s",
                                batch->locked.error.message);
@@ -341,6 +377,16 @@ void lks_prefetch_laid_out(struct lks_prefetch *prefetch,
     wake_and_leave(prefetch);
 }
 
+/* Whether what a caller may wait for has been decided. */
+static bool is_first_done_locked(const struct lks_prefetch *prefetch)
+{
+    const struct lks_batch *batch =
+        prefetch->locked.batches[prefetch->locked.first];
+
+    return prefetch->locked.waiting_since_ns != LKS_FOREVER &&
+           (batch->locked.failed || batch->locked.fetches_left == 0);
+}
+
 void lks_prefetch_fetched(struct lks_prefetch *prefetch,
                           struct lks_fetch *fetch,
                           const struct lks_fetch_cost *cost,
@@ -366,5 +412,8 @@ void lks_prefetch_fetched(struct lks_prefetch *prefetch,
         batch->locked.failed = status != LKS_UNAVAILABLE;
         batch->locked.error = *error;
     }
-    wake_and_leave(prefetch);
+    /* Most batches come while nobody waits for just that one. */
+    if (is_first_done_locked(prefetch) || cost->returned_size > 0)
+        lks_monitor_wake(prefetch->env, prefetch->monitor);
+    leave(prefetch);
 }

@@ -10,6 +10,15 @@
 #include "consumer/follower.h"
 
 #define LKS_WINDOW_MAX 1024u /* batches, however small they are */
+#define LKS_POLL_DEBT_MAX 4  /* looks of those who starve, to be paid back */
+
+/* What the planner waits for. */
+enum lks_planner_need {
+    LKS_NEED_NOTHING,
+    LKS_NEED_ROOM,
+    LKS_NEED_POLL,
+    LKS_NEED_TABLE,
+};
 
 /* Counters since the consumer was opened. */
 struct lks_counts {
@@ -43,12 +52,13 @@ struct lks_prefetch {
         struct lks_batch *batches[LKS_WINDOW_MAX]; /* in order, a ring */
         size_t first;
         size_t count;
-        uint64_t reserved;    /* of the budget */
-        uint64_t batch_size;  /* what the last batch reserved */
-        uint64_t poll_credit; /* looks that steps handed out have paid for */
+        uint64_t reserved;   /* of the budget */
+        uint64_t batch_size; /* what the last batch reserved */
+        int64_t poll_credit; /* looks that steps handed out have paid for */
         uint64_t waiting_since_ns; /* LKS_FOREVER: no caller waits */
-        bool planner_ended;        /* for good, and `error` says why */
-        struct lks_error error;    /* or its last trouble, while it goes on */
+        enum lks_planner_need planner_need;
+        bool planner_ended;     /* for good, and `error` says why */
+        struct lks_error error; /* or its last trouble, while it goes on */
         struct lks_sighting sighting;
         struct lks_counts counts;
     } locked; /* by monitor */
@@ -87,9 +97,9 @@ void lks_prefetch_report(struct lks_prefetch *prefetch,
 
 /*
  * Waits until looking for more steps is worth a request: when the caller
- * starves, at a pace; else once per step that was handed out, and only if there
- * is room for what may come. `caught_up`: the last look found nothing. False
- * when cancelled.
+ * starves, at a pace; else once per step that was handed out, what the starving
+ * had deducted, and only if there is room for what may come. `caught_up`: the
+ * last look found nothing. False when cancelled.
  */
 bool lks_prefetch_await_poll(struct lks_prefetch *prefetch,
                              uint64_t looked_ns,

@@ -57,7 +57,7 @@ enum lks_status lks_consumer_read_one(struct lks_stream *stream,
                           lks_manifest_next_step(follower.log.head));
     if (status != LKS_OK)
         goto done;
-    status = lks_batch_new(stream, &share, step, &batch, error);
+    status = lks_batch_new(stream, NULL, &share, step, &batch, error);
     if (status == LKS_OK)
         status = read_slice(&follower, batch, error);
     if (status == LKS_OK)

@@ -1,0 +1,43 @@
+/*
+ * Memory that released batches leave to those that are fetched next.
+ *
+ * A fresh block of this size comes from the system page by page, which costs
+ * about as much as filling it; a used one costs nothing.
+ */
+#ifndef LKS_CONSUMER_SHELF_H
+#define LKS_CONSUMER_SHELF_H
+
+#include "base/env.h"
+
+#define LKS_SHELF_BLOCKS_MAX 1024u
+#define LKS_SHELF_BLOCK_MIN (64u << 10) /* smaller ones are cheap anyway */
+
+/* Zeroed: none. */
+struct lks_block {
+    uint8_t *data; /* at a multiple of LKS_FRAME_ALIGN */
+    size_t size;
+};
+
+/* Counted: batches outlive the consumer that made it. */
+struct lks_shelf;
+
+/* Blocks that are in use and those that lie there together have at most
+ * `size_max` bytes, or none lies there. */
+enum lks_status lks_shelf_new(const struct lks_env *env,
+                              uint64_t size_max,
+                              struct lks_shelf **out_shelf,
+                              struct lks_error *error);
+struct lks_shelf *lks_shelf_acquire(struct lks_shelf *shelf);
+void lks_shelf_release(struct lks_shelf *shelf);
+
+/* A block of `size` bytes, or little more. Without a shelf (NULL) it is a fresh
+ * one. */
+enum lks_status lks_shelf_take(struct lks_shelf *shelf,
+                               size_t size,
+                               struct lks_block *out_block,
+                               struct lks_error *error);
+
+/* Lays it back, or frees it; it is no block then. None is fine. */
+void lks_shelf_give(struct lks_shelf *shelf, struct lks_block *block);
+
+#endif
