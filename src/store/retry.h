@@ -16,8 +16,8 @@
 #include "base/env.h"
 
 #define LKS_RETRY_TOKENS_MAX 32.0
-#define LKS_RETRY_TOKENS_PER_S 4.0
-#define LKS_RETRY_TOKENS_PER_SUCCESS 0.1
+#define LKS_RETRY_TOKENS_PER_S 10.0
+#define LKS_RETRY_TOKENS_PER_SUCCESS 0.2
 
 /* How long a wait may get, and what the first ones are at most. */
 #define LKS_RETRY_LONGEST_MS 5000u

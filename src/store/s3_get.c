@@ -13,6 +13,10 @@
 
 #define HEADER_SIZE 80u
 
+/* Times that a reply may bring only a part and be gone on from at once. It is
+ * no failure to count against the budget: each one brought something. */
+#define MORE_MAX 32u
+
 /* A range under way. */
 struct range {
     const char *key;
@@ -186,6 +190,7 @@ static enum lks_status read_range(struct lks_s3 *s3,
 {
     struct lks_s3_answer answer;
     struct lks_retry retry;
+    uint32_t more_count = 0;
     enum lks_status status;
 
     lks_retry_begin(&retry, s3->budget, s3->retry_timeout_ms);
@@ -203,6 +208,9 @@ static enum lks_status read_range(struct lks_s3 *s3,
             lks_retry_succeeded(s3->budget);
             return LKS_OK;
         }
+        if (outcome == OUTCOME_MORE && more_count++ < MORE_MAX &&
+            !lks_cancelled(call->cancel))
+            continue;
         if (answer.reply.http == 416) {
             status = past_end(s3, range, call, &past, error);
             if (status != LKS_OK || past)

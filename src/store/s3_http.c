@@ -529,7 +529,7 @@ static void conclude(struct exchange *exchange, CURLcode result)
     if (exchange->text_status != LKS_OK)
         snprintf(exchange->curl_error, CURL_ERROR_SIZE,
                  "a reply larger than any should be");
-    if (exchange->curl_error[0] == '\0')
+    if (exchange->curl_error[0] == '\0' && result != CURLE_OK)
         snprintf(exchange->curl_error, CURL_ERROR_SIZE, "%s",
                  curl_easy_strerror(result));
     /* Refused before all was sent: an answer all the same. */

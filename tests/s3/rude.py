@@ -69,14 +69,15 @@ class Fault:
     """What happens, how often, and to which requests."""
 
     def __init__(self, what, share=1.0, seed=1, writes=None, creates=None,
-                 most=None, once_per_key=False, seconds=1.0):
+                 lasts=None, once_per_key=False, seconds=1.0):
         self.what, self.share, self.seconds = what, share, seconds
-        self.writes, self.creates, self.most = writes, creates, most
+        self.writes, self.creates, self.lasts = writes, creates, lasts
         self.random = random.Random(seed)
         self.seen = set() if once_per_key else None
         self.lock = threading.Lock()
         self.count = 0
         self.on = True
+        self.began = None
 
     def strikes(self, request):
         write = request.method in ("PUT", "POST", "DELETE")
@@ -86,7 +87,9 @@ class Fault:
         if self.creates not in (None, create):
             return False
         with self.lock:
-            if self.most is not None and self.count >= self.most:
+            now = time.monotonic()
+            self.began = self.began or now
+            if self.lasts is not None and now - self.began > self.lasts:
                 return False
             if self.seen is not None:
                 if request.path in self.seen:
