@@ -62,20 +62,16 @@ static void init(struct lks_verify *verify,
                  struct lks_stream *stream,
                  bool data)
 {
-    *verify = (struct lks_verify){.stream = stream, .data = data};
+    *verify = (struct lks_verify){.stream = stream};
     lks_log_init(&verify->log, stream, LKS_LOG_WHOLE, NULL);
     lks_report_init(&verify->report);
     lks_ledger_init(&verify->ledger, &verify->report);
-    lks_buf_init(&verify->footer, LKS_FOOTER_SIZE_MAX);
-    lks_buf_init(&verify->frames, LKS_VERIFY_FRAME_MAX);
-    lks_buf_init(&verify->slice, LKS_SLICE_SIZE_MAX);
+    lks_window_init(&verify->window, stream, data);
 }
 
 static void done(struct lks_verify *verify)
 {
-    lks_buf_done(&verify->slice);
-    lks_buf_done(&verify->frames);
-    lks_buf_done(&verify->footer);
+    lks_window_done(&verify->window);
     lks_ledger_done(&verify->ledger);
     lks_report_done(&verify->report);
     lks_log_done(&verify->log);
@@ -110,7 +106,7 @@ static enum lks_status write_report(struct lks_verify *verify,
     lks_json_out_init(&out);
     lks_json_out_open(&out, NULL, '{');
     lks_json_out_bool(&out, "ok", verify->report.problems.count == 0);
-    lks_json_out_bool(&out, "data", verify->data);
+    lks_json_out_bool(&out, "data", verify->window.data);
     lks_json_out_u64(&out, "version", lks_manifest_version(head));
     lks_json_out_u64(&out, "next_step", lks_manifest_next_step(head));
     lks_json_out_u64(&out, "first_live_step",

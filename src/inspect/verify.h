@@ -9,21 +9,16 @@
 #define LKS_INSPECT_VERIFY_H
 
 #include "inspect/ledger.h"
+#include "inspect/verify_window.h"
 #include "manifest/lookup.h"
-
-/* The largest frame there is: a full slice that no codec could shrink. */
-#define LKS_VERIFY_FRAME_MAX (LKS_SLICE_SIZE_MAX + LKS_SLICE_SIZE_MAX / 64)
 
 struct lks_verify {
     struct lks_stream *stream;
-    bool data; /* read every byte, not only footers */
     struct lks_log log;
     const struct lks_manifest *head; /* the log's: never looked at again */
     struct lks_report report;
     struct lks_ledger ledger;
-    struct lks_buf footer; /* of the TGB in hand */
-    struct lks_buf frames; /* of the TGB in hand: never more than it needs */
-    struct lks_buf slice;  /* one, unpacked */
+    struct lks_window window;
 
     /* The entry before, if it is known. */
     bool last_known;
@@ -55,11 +50,6 @@ enum lks_status lks_verify_pair(struct lks_verify *verify,
 /* Every live step: blocks and tail, producers, objects. */
 enum lks_status lks_verify_steps(struct lks_verify *verify,
                                  struct lks_error *error);
-
-/* One step's object. */
-enum lks_status lks_verify_tgb(struct lks_verify *verify,
-                               const struct lks_entry *entry,
-                               struct lks_error *error);
 
 /* The names under the prefix, after the steps. */
 enum lks_status lks_verify_names(struct lks_verify *verify,

@@ -40,6 +40,46 @@ static enum lks_status check_order(struct lks_verify *verify,
     return status;
 }
 
+/* What was found of a step, in the order of the steps. */
+static enum lks_status judge_look(struct lks_verify *verify,
+                                  const struct lks_look *look,
+                                  struct lks_error *error)
+{
+    const struct lks_entry *entry = &look->entry;
+    enum lks_status status;
+
+    status = lks_ledger_take_entry(&verify->ledger, look->where, entry, error);
+    if (status != LKS_OK)
+        return status;
+    verify->step_count++;
+    if (look->status != LKS_NOT_FOUND) {
+        verify->present_count++;
+        verify->byte_count += entry->size;
+    }
+    if (look->has_footer)
+        status = lks_ledger_take_footer(&verify->ledger, look->name,
+                                        &look->footer, error);
+    else
+        lks_ledger_lose_offset(&verify->ledger, entry->producer);
+    if (status != LKS_OK)
+        return status;
+    if (look->status == LKS_NOT_FOUND)
+        return lks_verify_missing(verify, look->name, entry->step, error);
+    if (look->status != LKS_OK)
+        return lks_verify_judge(verify, look->name, &look->found, error);
+    return LKS_OK;
+}
+
+static enum lks_status settle_one(struct lks_verify *verify,
+                                  struct lks_error *error)
+{
+    const struct lks_look *look = lks_window_take(&verify->window);
+    enum lks_status status = judge_look(verify, look, error);
+
+    lks_window_release(&verify->window);
+    return status;
+}
+
 static enum lks_status take_step(struct lks_verify *verify,
                                  const char *where,
                                  const struct lks_entry *entry,
@@ -47,13 +87,23 @@ static enum lks_status take_step(struct lks_verify *verify,
 {
     enum lks_status status = check_order(verify, where, entry, error);
 
+    if (status == LKS_OK && lks_window_is_full(&verify->window))
+        status = settle_one(verify, error);
     if (status != LKS_OK)
         return status;
-    status = lks_ledger_take_entry(&verify->ledger, where, entry, error);
-    if (status != LKS_OK)
-        return status;
-    verify->step_count++;
-    return lks_verify_tgb(verify, entry, error);
+    return lks_window_begin(&verify->window, where, entry, error);
+}
+
+/* Before what the entries are borrowed from goes away. */
+static enum lks_status settle_all(struct lks_verify *verify,
+                                  struct lks_error *error)
+{
+    enum lks_status status = LKS_OK;
+
+    while (status == LKS_OK && !lks_window_is_empty(&verify->window))
+        status = settle_one(verify, error);
+    lks_window_drop(&verify->window);
+    return status;
 }
 
 static enum lks_status take_block(struct lks_verify *verify,
@@ -77,6 +127,9 @@ static enum lks_status take_block(struct lks_verify *verify,
         if (status != LKS_OK)
             return status;
     }
+    status = settle_all(verify, error);
+    if (status != LKS_OK)
+        return status;
     for (uint32_t i = 0; i < lks_index_producer_count(index); i++) {
         lks_index_producer(index, i, &record);
         status = lks_ledger_take_record(&verify->ledger, name, &record, error);
@@ -130,6 +183,7 @@ static enum lks_status check_block(struct lks_verify *verify,
         status = lks_verify_judge(verify, name, &found, error);
 
 done:
+    lks_window_drop(&verify->window);
     lks_index_free(index);
     lks_buf_done(&buf);
     return status;
@@ -189,6 +243,9 @@ static enum lks_status check_tail(struct lks_verify *verify,
         if (status != LKS_OK)
             return status;
     }
+    status = settle_all(verify, error);
+    if (status != LKS_OK)
+        return status;
     for (uint32_t i = 0; i < lks_manifest_producer_count(head); i++) {
         lks_manifest_producer(head, i, &record);
         status = lks_ledger_take_record(&verify->ledger, name, &record, error);

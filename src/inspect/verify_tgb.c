@@ -1,16 +1,14 @@
 /*
  * One step's object against its entry: there, of the right size, its footer the
- * one that was committed; and on request every byte of its frames.
+ * one that was committed; and on request every byte of its frames. Runs on any
+ * thread, and touches nothing but its own look.
  */
-#include "inspect/verify.h"
+#include "inspect/verify_window.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/crc32c.h"
-
-/* Frames are read several at once up to this size; a larger one on its own. */
-#define PIECE_SIZE (8u << 20)
 
 static uint64_t frame_size(const struct lks_footer *footer, uint32_t index)
 {
@@ -34,6 +32,7 @@ static bool table_agrees(const struct lks_entry *entry,
     return true;
 }
 
+/* What the footer says otherwise than the entry; NULL: nothing. */
 static const char *disagreement(const struct lks_stream *stream,
                                 const struct lks_entry *entry,
                                 const struct lks_footer *footer)
@@ -59,13 +58,13 @@ static const char *disagreement(const struct lks_stream *stream,
     return NULL;
 }
 
-static enum lks_status check_frame(struct lks_verify *verify,
+static enum lks_status check_frame(struct lks_look *look,
                                    const uint8_t *bytes,
-                                   uint32_t index,
-                                   const struct lks_footer *footer,
-                                   struct lks_error *error)
+                                   uint32_t index)
 {
-    struct lks_buf *slice = &verify->slice;
+    const struct lks_footer *footer = &look->footer;
+    struct lks_error *error = &look->found;
+    struct lks_buf *slice = &look->slice;
     struct lks_frame frame;
     enum lks_status status;
 
@@ -91,61 +90,75 @@ static enum lks_status check_frame(struct lks_verify *verify,
 }
 
 /* Frames [first, end), which begin at `offset` and have `size` bytes. */
-static enum lks_status check_piece(struct lks_verify *verify,
-                                   const char *name,
-                                   const struct lks_footer *footer,
+static enum lks_status check_piece(struct lks_look *look,
                                    uint32_t first,
                                    uint32_t end,
                                    uint64_t offset,
-                                   uint64_t size,
-                                   struct lks_error *error)
+                                   uint64_t size)
 {
     struct lks_call call = LKS_CALL_INIT;
-    struct lks_buf *buf = &verify->frames;
+    struct lks_buf *buf = &look->frames;
     uint64_t at = 0;
     enum lks_status status;
 
-    if (size > LKS_VERIFY_FRAME_MAX)
-        return lks_error_set(error, LKS_CORRUPT,
-                             "slice %" PRIu32 " would take %" PRIu64 " bytes",
-                             first, size);
     lks_buf_clear(buf);
-    status = lks_buf_reserve(buf, size, error);
+    status = lks_buf_reserve(buf, size, &look->found);
     if (status != LKS_OK)
         return status;
-    status = lks_store_get_exact(verify->stream->store, name, offset, buf->data,
-                                 size, &call, error);
+    status = lks_store_get_exact(look->window->stream->store, look->name,
+                                 offset, buf->data, size, &call, &look->found);
     if (status != LKS_OK)
         return status;
     for (uint32_t i = first; i < end; i++) {
-        status = check_frame(verify, buf->data + at, i, footer, error);
+        status = check_frame(look, buf->data + at, i);
         if (status != LKS_OK)
             return status;
-        at += frame_size(footer, i);
+        at += frame_size(&look->footer, i);
     }
     return LKS_OK;
 }
 
-static enum lks_status check_frames(struct lks_verify *verify,
-                                    const char *name,
-                                    const struct lks_footer *footer,
-                                    struct lks_error *error)
+/* A frame on its own. Its memory is given back at once: a slice may have a
+ * GiB, and there are several looks. */
+static enum lks_status check_large(struct lks_look *look,
+                                   uint32_t index,
+                                   uint64_t offset,
+                                   uint64_t size)
 {
-    uint32_t count = verify->stream->slice_count;
+    enum lks_status status;
+
+    if (size > look->frames.size_max)
+        return lks_error_set(&look->found, LKS_CORRUPT,
+                             "slice %" PRIu32 " would take %" PRIu64 " bytes",
+                             index, size);
+    lks_window_enter_large(look->window);
+    status = check_piece(look, index, index + 1, offset, size);
+    lks_buf_done(&look->frames);
+    lks_buf_done(&look->slice);
+    lks_window_leave_large(look->window);
+    return status;
+}
+
+static enum lks_status check_frames(struct lks_look *look)
+{
+    uint32_t count = look->window->stream->slice_count;
     uint64_t offset = 0;
     uint32_t first = 0;
 
     while (first < count) {
-        uint64_t size = frame_size(footer, first);
+        uint64_t size = frame_size(&look->footer, first);
         uint32_t end = first + 1;
         enum lks_status status;
 
-        while (end < count && size + frame_size(footer, end) <= PIECE_SIZE) {
-            size += frame_size(footer, end);
+        while (end < count &&
+               size + frame_size(&look->footer, end) <= LKS_LOOK_PIECE_SIZE) {
+            size += frame_size(&look->footer, end);
             end++;
         }
-        status =
-            check_piece(verify, name, footer, first, end, offset, size, error);
+        if (size > LKS_LOOK_PIECE_SIZE)
+            status = check_large(look, first, offset, size);
+        else
+            status = check_piece(look, first, end, offset, size);
         if (status != LKS_OK)
             return status;
         offset += size;
@@ -155,14 +168,12 @@ static enum lks_status check_frames(struct lks_verify *verify,
 }
 
 /* The footer's bytes, after a look at the object's size. */
-static enum lks_status read_footer(struct lks_verify *verify,
-                                   const char *name,
-                                   const struct lks_entry *entry,
-                                   struct lks_footer *out_footer,
-                                   struct lks_error *error)
+static enum lks_status read_footer(struct lks_look *look)
 {
+    const struct lks_entry *entry = &look->entry;
+    struct lks_error *error = &look->found;
     struct lks_call call = LKS_CALL_INIT;
-    struct lks_buf *buf = &verify->footer;
+    struct lks_buf *buf = &look->footer_bytes;
     enum lks_status status;
 
     if (entry->footer_size > entry->size ||
@@ -174,7 +185,7 @@ static enum lks_status read_footer(struct lks_verify *verify,
     status = lks_buf_reserve(buf, entry->footer_size, error);
     if (status != LKS_OK)
         return status;
-    status = lks_store_get(verify->stream->store, name,
+    status = lks_store_get(look->window->stream->store, look->name,
                            entry->size - entry->footer_size, buf->data,
                            entry->footer_size, &buf->size, &call, error);
     if (status != LKS_OK)
@@ -190,57 +201,34 @@ static enum lks_status read_footer(struct lks_verify *verify,
                              "its footer is not the one that was committed as "
                              "step %" PRIu64,
                              entry->step);
-    return lks_footer_decode(buf->data, buf->size, entry->size, out_footer,
-                             error);
-}
-
-/* What the object says, once its footer is right in itself. */
-static enum lks_status check_object(struct lks_verify *verify,
-                                    const char *name,
-                                    const struct lks_entry *entry,
-                                    const struct lks_footer *footer,
-                                    struct lks_error *error)
-{
-    const char *what = disagreement(verify->stream, entry, footer);
-    enum lks_status status;
-
-    if (what != NULL) {
-        lks_ledger_lose_offset(&verify->ledger, entry->producer);
-        return lks_error_set(error, LKS_CORRUPT,
-                             "its footer names %s than step %" PRIu64, what,
-                             entry->step);
-    }
-    status = lks_ledger_take_footer(&verify->ledger, name, footer, error);
-    if (status == LKS_OK && verify->data)
-        status = check_frames(verify, name, footer, error);
-    return status;
-}
-
-enum lks_status lks_verify_tgb(struct lks_verify *verify,
-                               const struct lks_entry *entry,
-                               struct lks_error *error)
-{
-    struct lks_footer footer;
-    struct lks_error found;
-    char name[LKS_NAME_SIZE];
-    enum lks_status status;
-
-    lks_data_name(entry->producer, entry->epoch, entry->owner_tag, entry->seq,
-                  name);
-    status = read_footer(verify, name, entry, &footer, &found);
-    if (status != LKS_NOT_FOUND) {
-        verify->present_count++;
-        verify->byte_count += entry->size;
-    }
-    if (status == LKS_OK) {
-        status = check_object(verify, name, entry, &footer, &found);
-        lks_footer_done(&footer);
-    } else {
-        lks_ledger_lose_offset(&verify->ledger, entry->producer);
-    }
-    if (status == LKS_NOT_FOUND)
-        return lks_verify_missing(verify, name, entry->step, error);
-    if (status != LKS_OK)
-        return lks_verify_judge(verify, name, &found, error);
     return LKS_OK;
+}
+
+static enum lks_status check_footer(struct lks_look *look)
+{
+    const struct lks_buf *buf = &look->footer_bytes;
+    const char *what;
+    enum lks_status status;
+
+    status = lks_footer_decode(buf->data, buf->size, look->entry.size,
+                               &look->footer, &look->found);
+    if (status != LKS_OK)
+        return status;
+    what = disagreement(look->window->stream, &look->entry, &look->footer);
+    look->has_footer = what == NULL;
+    if (look->has_footer)
+        return LKS_OK;
+    lks_footer_done(&look->footer);
+    return lks_error_set(&look->found, LKS_CORRUPT,
+                         "its footer names %s than step %" PRIu64, what,
+                         look->entry.step);
+}
+
+void lks_look_run(struct lks_look *look)
+{
+    look->status = read_footer(look);
+    if (look->status == LKS_OK)
+        look->status = check_footer(look);
+    if (look->status == LKS_OK && look->window->data)
+        look->status = check_frames(look);
 }

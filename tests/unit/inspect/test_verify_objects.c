@@ -366,6 +366,40 @@ static void a_store_that_does_not_answer_is_no_damage(void **state)
     forge.store->decide = NULL;
 }
 
+struct crowd {
+    atomic_int now;
+    atomic_int most;
+};
+
+/* A store that takes its time. */
+static enum fault count_crowd(enum faulty_op op, const char *key, void *arg)
+{
+    struct crowd *crowd = arg;
+    int now;
+
+    if (op != FAULTY_GET || strncmp(key, "data/", 5) != 0)
+        return FAULT_NONE;
+    now = atomic_fetch_add(&crowd->now, 1) + 1;
+    if (now > atomic_load(&crowd->most))
+        atomic_store(&crowd->most, now);
+    lks_env_sleep_ns(lks_env_real(), 2 * LKS_NS_PER_MS);
+    atomic_fetch_sub(&crowd->now, 1);
+    return FAULT_NONE;
+}
+
+static void objects_are_read_several_at_a_time(void **state)
+{
+    struct crowd crowd = {0};
+
+    (void)state;
+    forge_init(&forge, 1, 1, 1);
+    forge_append(&forge, 0, 40);
+    forge.store->arg = &crowd;
+    forge.store->decide = count_crowd;
+    assert_sound(false);
+    assert_in_range(atomic_load(&crowd.most), 2, 8);
+}
+
 static enum lks_status verify_once(void *arg)
 {
     char *text = NULL;
@@ -414,6 +448,7 @@ int main(void)
         VERIFY_TEST(uploads_that_nobody_committed_are_noted),
         VERIFY_TEST(names_that_are_not_ours_are_noted),
         VERIFY_TEST(a_store_that_does_not_answer_is_no_damage),
+        VERIFY_TEST(objects_are_read_several_at_a_time),
         VERIFY_TEST(it_survives_every_failing_allocation),
     };
 
