@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Puts the slices that `get` gives together again, and compares with the files.
+"""Puts all ranks' slices together again, and compares with the files.
 
-    reassemble.py URL PRODUCER FILE...
+    reassemble.py URL PRODUCER FILE... [-- PRODUCER FILE...]...
 
 FILEs are what the producer packed, in order: text, or tokens if they end in
 .bin or .npy. Every token must be there once, in order, then padding alone, and
@@ -21,6 +21,20 @@ END = 256
 def lakestream(*arguments):
     return subprocess.run([os.environ["LAKESTREAM"], *arguments], check=True,
                           stdout=subprocess.PIPE).stdout
+
+
+def split(data):
+    """The safetensors blobs that follow each other in `data`."""
+    blobs = []
+    while data:
+        size, = struct.unpack_from("<Q", data)
+        tensors = json.loads(data[8:8 + size])
+        tensors.pop("__metadata__", None)
+        size += 8 + max(t["data_offsets"][1] for t in tensors.values())
+        assert size <= len(data), "a slice is cut"
+        blobs.append(data[:size])
+        data = data[size:]
+    return blobs
 
 
 def tensors_of(blob, where):
@@ -55,24 +69,38 @@ def join_row(parts, layout):
     return [token for chunk in chunks for token in chunk]
 
 
-def read_producer(url, producer):
+def read_ranks(url, info):
+    """For each rank its slices by step, of which `get` shows the same."""
+    last = info["next_step"] - 1
+    ranks = []
+    for rank in map(str, range(info["dp"] * info["cp"])):
+        ranks.append(split(lakestream("consume", url, "--rank", rank, "--raw",
+                                      "--from", "0", "--to", str(last + 1))))
+        assert len(ranks[-1]) == last + 1, f"rank {rank}: a step is missing"
+    if last >= 0:
+        assert ranks[-1][last] == lakestream("get", url, "--step", str(last),
+                                             "--rank", rank)
+    return ranks
+
+
+def read_log(url):
+    return [json.loads(line) for line in
+            lakestream("log", url, "--json").splitlines()]
+
+
+def read_producer(producer, info, log, ranks):
     """All its tokens and labels, as packed; and their type."""
-    info = json.loads(lakestream("info", url, "--json"))
     columns = {"tokens": [], "labels": []}
     dtype, seq = "U16", 0
-    for line in lakestream("log", url, "--json").splitlines():
-        entry = json.loads(line)
+    for entry in log:
         if entry["producer"] != producer:
             continue
+        step = entry["step"]
         assert entry["seq"] == seq, f"seq {entry['seq']} follows {seq - 1}"
         seq += 1
         for d in range(info["dp"]):
-            slices = []
-            for c in range(info["cp"]):
-                rank = str(d * info["cp"] + c)
-                step = str(entry["step"])
-                blob = lakestream("get", url, "--step", step, "--rank", rank)
-                slices.append(tensors_of(blob, f"step {step} rank {rank}"))
+            slices = [tensors_of(ranks[rank][step], f"step {step} rank {rank}")
+                      for rank in range(d * info["cp"], (d + 1) * info["cp"])]
             layout = slices[0][1]["cp_layout"]
             for name in slices[0][0]:
                 dtype = slices[0][0][name][0]
@@ -92,10 +120,8 @@ def tokens_of(path, dtype):
     return list(struct.unpack(f"<{len(data) // width}{code}", data))
 
 
-def main():
-    url, producer = sys.argv[1:3]
-    files = [os.fsencode(name) for name in sys.argv[3:]]
-    tokens, labels, dtype, tgbs = read_producer(url, producer)
+def check(producer, files, *stream):
+    tokens, labels, dtype, tgbs = read_producer(producer, *stream)
     wanted = [token for path in files for token in tokens_of(path, dtype)]
     kept = min(len(wanted), len(tokens))
     assert tokens[:kept] == wanted[:kept], "the tokens are not the files'"
@@ -106,6 +132,16 @@ def main():
     print(f"{tgbs} TGBs of {dtype}: {kept} of {len(wanted)} tokens, "
           f"{len(tokens) - kept} padding"
           + (f", last label {labels[-1]}" if labels else ""))
+
+
+def main():
+    url, words = sys.argv[1], sys.argv[2:]
+    info = json.loads(lakestream("info", url, "--json"))
+    stream = info, read_log(url), read_ranks(url, info)
+    while words:
+        end = words.index("--") if "--" in words else len(words)
+        check(words[0], [os.fsencode(name) for name in words[1:end]], *stream)
+        words = words[end + 1:]
 
 
 if __name__ == "__main__":
