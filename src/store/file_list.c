@@ -172,6 +172,17 @@ static unsigned char type_of(int fd, const struct dirent64 *entry)
     return S_ISREG(stat.st_mode) ? DT_REG : DT_UNKNOWN;
 }
 
+/* Whether the window is full and the name beyond it: the quick answer for most
+ * names of a large folder. With a '/' it would only sort later. */
+static bool is_beyond(struct window *window, const char *name)
+{
+    if (window->count < window->size_max ||
+        strcmp(name, text_at(window, 0)) <= 0)
+        return false;
+    window->is_cut = true;
+    return true;
+}
+
 /* Whether the entry is, or may lead to, a key that is looked for; then `name`
  * has its text. */
 static bool is_in(int fd,
@@ -183,8 +194,6 @@ static bool is_in(int fd,
     size_t size = strlen(entry->d_name);
     unsigned char type;
 
-    if (strncmp(entry->d_name, range->begin, range->begin_size) != 0)
-        return false;
     /* Nothing of ours: lost+found, an editor's copy, our temporary names. */
     if (folder_size + size > LKS_KEY_SIZE_MAX || size > NAME_MAX ||
         !lks_key_is_valid(entry->d_name))
@@ -232,10 +241,13 @@ static int look(struct walk *walk,
         for (ssize_t at = 0; at < size;) {
             const struct dirent64 *entry = (void *)(walk->entries + at);
 
+            at += entry->d_reclen;
+            if (strncmp(entry->d_name, range->begin, range->begin_size) != 0 ||
+                is_beyond(window, entry->d_name))
+                continue;
             if (is_in(fd, entry, folder_size, range, &name) &&
                 window_add(window, &name) != 0)
                 return ENOMEM;
-            at += entry->d_reclen;
         }
     }
     window_sort(window);
@@ -336,7 +348,7 @@ static int walk_folder(struct walk *walk, int fd, const char *begin)
             const char *text = text_at(&window, i);
 
             if (walk->count == walk->max)
-                goto done;
+                break;
             if (text[strlen(text) - 1] == '/')
                 reason = descend(walk, fd, folder_size, text);
             else
@@ -346,9 +358,8 @@ static int walk_folder(struct walk *walk, int fd, const char *begin)
             last = window.names[window.heap[window.count - 1]];
             range.last = last.text;
         }
-    } while (window.is_cut && reason == 0);
+    } while (window.is_cut && walk->count < walk->max && reason == 0);
 
-done:
     window_done(&window);
     return reason;
 }

@@ -154,6 +154,9 @@ static int write_parts(struct file_write *write,
             continue;
         if (size <= 0)
             return size < 0 ? errno : EIO;
+        /* The disk may begin while the rest is copied; no answer matters. */
+        if (write->file->durable && size == LKS_FILE_CHUNK_SIZE)
+            sync_file_range(write->fd, offset, size, SYNC_FILE_RANGE_WRITE);
 
         offset += size;
         skip += (size_t)size;
