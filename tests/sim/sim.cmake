@@ -3,7 +3,7 @@
 #
 #   sim.quick, sim.twice    a few seeds; the same seeds twice
 #   sim.1000                a thousand seeds of everything (slow)
-#   sim.scenario.<name>     a hundred seeds of one hazard (slow)
+#   sim.scenario.<name>     some seeds of one hazard (slow)
 #   sim.mutant.<name>       its scenario breaks the invariant it names (slow)
 #
 # mutants/<name>.mutant has the reason, the scenario, the invariant and the
@@ -25,7 +25,7 @@ target_link_libraries(sim_objects PUBLIC lks_api m)
 add_executable(sim $<TARGET_OBJECTS:sim_objects>)
 target_link_libraries(sim PRIVATE lks_api m)
 
-lks_add_test(sim.quick quick sim --seeds 1-60 -j2)
+lks_add_test(sim.quick quick sim --seeds 1-40 -j2)
 lks_add_test(sim.twice quick sim --seeds 1-8 -j2 --twice)
 lks_add_test(sim.1000 slow sim --seeds 1-1000 -j2)
 
@@ -33,12 +33,8 @@ file(STRINGS ${LKS_SIM_DIR}/sim_scenarios.c names
     REGEX "^    {\"[a-z_0-9]+\", ")
 foreach(name IN LISTS names)
     string(REGEX REPLACE "^    {\"([a-z_0-9]+)\".*" "\\1" name "${name}")
-    set(seeds 1-100)
-    if(name STREQUAL "readers_512")
-        set(seeds 1-20)
-    endif()
     lks_add_test(sim.scenario.${name} slow
-        sim --scenario ${name} --seeds ${seeds} -j2)
+        sim --scenario ${name} --seeds 1-30 -j2)
 endforeach()
 
 # Naive ways to reclaim, which stand outside the product, are caught too.

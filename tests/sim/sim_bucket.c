@@ -71,7 +71,10 @@ static void list_keys(struct sim_bucket *bucket, struct sim_request *request)
     request->status = LKS_OK;
 }
 
-static void write_object(struct sim_bucket *bucket, struct sim_request *request)
+/* `slow_ms`: how long its bytes were coming. */
+static void write_object(struct sim_bucket *bucket,
+                         struct sim_request *request,
+                         int64_t slow_ms)
 {
     const struct sim_object *old =
         sim_objects_find(&bucket->objects, request->key);
@@ -90,7 +93,7 @@ static void write_object(struct sim_bucket *bucket, struct sim_request *request)
         return;
     }
     if (bucket->faults.start_dated)
-        modified_ms -= request->slow_put_ms;
+        modified_ms -= slow_ms;
     data = malloc(request->size > 0 ? request->size : 1);
     if (data == NULL)
         abort();
@@ -133,7 +136,7 @@ static void serve(struct sim_bucket *bucket, struct sim_request *request)
         read_object(bucket, request);
         break;
     case SIM_PUT:
-        write_object(bucket, request);
+        write_object(bucket, request, request->slow_put_ms);
         break;
     case SIM_LIST:
         list_keys(bucket, request);
@@ -192,7 +195,7 @@ static void arrive_again(void *arg)
 {
     struct sim_request *request = arg;
 
-    write_object(request->bucket, request);
+    write_object(request->bucket, request, 0);
     sim_request_release(request);
 }
 
@@ -236,9 +239,12 @@ static void plan_trouble(struct sim_bucket *bucket, struct sim_request *request)
     if (sim_random_chance(random, faults->slow_stamp_chance))
         way->stamp_ns += seconds(world, faults->slow_stamp_mean_s);
     if (is_write && faults->start_dated &&
-        sim_random_chance(random, faults->late_chance))
-        request->slow_put_ms =
-            (int64_t)(sim_random_unit(random) * faults->slow_put_max_s * 1000);
+        sim_random_chance(random, faults->slow_put_chance)) {
+        uint64_t slow_ns = seconds(world, faults->slow_put_mean_s);
+
+        way->there_ns += slow_ns;
+        request->slow_put_ms = (int64_t)(slow_ns / LKS_NS_PER_MS);
+    }
 }
 
 void sim_request_send(struct sim_bucket *bucket, struct sim_request *request)

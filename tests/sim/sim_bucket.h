@@ -24,13 +24,14 @@ struct sim_faults {
     double throttle_chance;   /* 429, 503 */
     double slow_stamp_chance; /* served, but dated and answered much later */
     double slow_stamp_mean_s;
-    bool key_limit;        /* one write per second and key */
-    bool second_dates;     /* Date in whole seconds */
-    bool start_dated;      /* an object's age counts from its PUT's begin */
-    double slow_put_max_s; /* start_dated: so long a PUT may take */
-    int64_t skew_ms;       /* Dates are off by up to this, either way */
-    uint64_t timeout_ms;   /* of a client's request */
-    uint64_t until_ns;     /* calm from then on */
+    bool key_limit;         /* one write per second and key */
+    bool second_dates;      /* Date in whole seconds */
+    bool start_dated;       /* an object's age counts from its PUT's begin */
+    double slow_put_chance; /* start_dated: a PUT whose bytes come slowly */
+    double slow_put_mean_s;
+    int64_t skew_ms;     /* Dates are off by up to this, either way */
+    uint64_t timeout_ms; /* of a client's request */
+    uint64_t until_ns;   /* calm from then on */
 };
 
 #define SIM_FRONT_COUNT 5u /* machines that answer, each with its own clock */

@@ -31,7 +31,7 @@ static const struct sim_knobs calm = {
             .stall_mean_ms = 2000,
             .late_mean_s = 60,
             .slow_stamp_mean_s = 20,
-            .slow_put_max_s = 20,
+            .slow_put_mean_s = 5,
             .timeout_ms = 8000,
         },
 };
@@ -54,6 +54,7 @@ static void mix_faults(struct sim_faults *faults, struct sim_random *random)
     faults->key_limit = coin(random);
     faults->second_dates = coin(random);
     faults->start_dated = coin(random);
+    faults->slow_put_chance = 0.02;
     faults->skew_ms = coin(random) ? 20000 : 0;
     faults->stall_chance = coin(random) ? 0.02 : 0.002;
 }
@@ -135,23 +136,52 @@ static void fooled_reader(struct sim_knobs *knobs, struct sim_random *random)
     knobs->faults.again_chance = 0.3;
 }
 
-/* Replies that are dated long after the store looked. */
+/*
+ * Replies that are dated long after the store looked. A proof dated by its own
+ * reply is off by up to X, so Y must be below 2 X to tell the rules apart.
+ */
 static void late_dates(struct sim_knobs *knobs, struct sim_random *random)
 {
     fooled_reader(knobs, random);
+    knobs->reclaim_y_ms = 75000;
+    knobs->reclaim_mean_s = 3;
+    knobs->hazards.pause_chance = 0.005;
+    knobs->faults.skew_ms = 0;
     knobs->faults.timeout_ms = 300000;
-    knobs->faults.slow_stamp_chance = 0.05;
-    knobs->faults.slow_stamp_mean_s = 100;
+    knobs->faults.slow_stamp_chance = 0.1;
+    knobs->faults.slow_stamp_mean_s = 40;
+}
+
+/* Watchers that list at every look, and sleep before they read what they
+ * listed; losers of a race whose writes land when its winner's is deleted. */
+static void slept_lister(struct sim_knobs *knobs, struct sim_random *random)
+{
+    stalled_writer(knobs, random);
+    knobs->watcher_count = 20;
+    knobs->watch_mean_s = 70;
+    knobs->append_mean_ms = 3000;
+    knobs->commit_gap_ms = 0;
+    knobs->tgbs = 300;
+    knobs->reclaim_y_ms = 75000;
+    knobs->reclaim_mean_s = 3;
+    knobs->hazards.pause_chance = 0.03;
+    knobs->faults.skew_ms = 0;
+    knobs->faults.late_chance = 0.3;
+    knobs->faults.late_mean_s = 150;
 }
 
 /* PUTs that the store dates at their begin, and that take long. */
 static void slow_puts(struct sim_knobs *knobs, struct sim_random *random)
 {
-    stalled_writer(knobs, random);
-    knobs->watcher_count = 6;
+    fooled_reader(knobs, random);
+    knobs->producer_count = 2;
+    knobs->append_mean_ms = 10000;
+    knobs->reclaim_mean_s = 3;
+    knobs->hazards.pause_chance = 0.002;
+    knobs->faults.timeout_ms = 600000;
     knobs->faults.start_dated = true;
-    knobs->faults.slow_put_max_s = 40;
-    knobs->faults.late_chance = 0.15;
+    knobs->faults.slow_put_chance = 0.05;
+    knobs->faults.slow_put_mean_s = 150;
 }
 
 static void lost_reply(struct sim_knobs *knobs, struct sim_random *random)
@@ -248,6 +278,8 @@ static const struct sim_scenario scenarios[] = {
     {"fooled_reader", "a reader meets versions made a second time",
      fooled_reader},
     {"late_dates", "replies dated long after the store looked", late_dates},
+    {"slept_lister", "a reader sleeps between a listing and what it named",
+     slept_lister},
     {"slow_puts", "an object's age counts from the begin of a long PUT",
      slow_puts},
     {"lost_reply", "a commit's reply is lost, and it is tried again",
