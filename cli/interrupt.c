@@ -19,6 +19,8 @@
 /* A command that was cancelled has so long to end by itself. */
 #define GRACE_S 5
 
+#define STOP_SIGNAL SIGURG
+
 enum watched_kind { WATCHED_PRODUCER, WATCHED_CONSUMER, WATCHED_WORK };
 
 struct watched {
@@ -33,6 +35,10 @@ static struct {
 } locked = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static atomic_int signal_seen;
+static atomic_bool stopping;
+
+static pthread_t waiter;
+static bool started;
 
 static void exit_now(int number)
 {
@@ -60,22 +66,39 @@ static bool cancel_locked(void)
     return any;
 }
 
+/* STOP_SIGNAL only wakes the thread, to end it. Whoever does not know of it
+ * ignores it, so nobody is surprised. */
 static void signals_of_interest(sigset_t *set)
 {
     sigemptyset(set);
     sigaddset(set, SIGINT);
     sigaddset(set, SIGTERM);
+    sigaddset(set, STOP_SIGNAL);
+}
+
+/* The next signal that asks us to end; 0 when the command has ended. */
+static int wait_for_signal(const sigset_t *set)
+{
+    int number = 0;
+
+    do {
+        sigwait(set, &number);
+        if (atomic_load(&stopping))
+            return 0;
+    } while (number == STOP_SIGNAL);
+    return number;
 }
 
 static void *wait_for_signals(void *arg)
 {
     const struct timespec grace = {.tv_sec = GRACE_S};
     sigset_t set;
-    int number = 0;
+    int number;
 
     (void)arg;
     signals_of_interest(&set);
-    if (sigwait(&set, &number) != 0)
+    number = wait_for_signal(&set);
+    if (number == 0)
         return NULL;
 
     pthread_mutex_lock(&locked.mutex);
@@ -84,8 +107,10 @@ static void *wait_for_signals(void *arg)
         exit_now(number);
     pthread_mutex_unlock(&locked.mutex);
 
-    /* A second signal, or no end in sight. */
     sigtimedwait(&set, NULL, &grace);
+    if (atomic_load(&stopping))
+        return NULL;
+    /* A second signal, or no end in sight. */
     pthread_mutex_lock(&locked.mutex);
     exit_now(number);
     return NULL;
@@ -93,15 +118,22 @@ static void *wait_for_signals(void *arg)
 
 void interrupt_start(void)
 {
-    pthread_t thread;
     sigset_t set;
 
     signals_of_interest(&set);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
-    if (pthread_create(&thread, NULL, wait_for_signals, NULL) == 0)
-        pthread_detach(thread);
-    else
+    started = pthread_create(&waiter, NULL, wait_for_signals, NULL) == 0;
+    if (!started)
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+void interrupt_stop(void)
+{
+    if (!started)
+        return;
+    atomic_store(&stopping, true);
+    pthread_kill(waiter, STOP_SIGNAL);
+    pthread_join(waiter, NULL);
 }
 
 static void watch(enum watched_kind kind, void *handle)

@@ -12,6 +12,9 @@
 /* Before any other thread is started, so that none gets the signals. */
 void interrupt_start(void);
 
+/* When there is nothing more to interrupt. */
+void interrupt_stop(void);
+
 /* While anything is watched, a signal cancels it and leaves the ending to the
  * command. Otherwise, and if that takes too long, the process exits. */
 void interrupt_watch_producer(struct lks_producer *producer);

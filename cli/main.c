@@ -198,6 +198,10 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    int code;
+
     interrupt_start();
-    return run(argc, argv);
+    code = run(argc, argv);
+    interrupt_stop();
+    return code;
 }
