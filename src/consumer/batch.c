@@ -102,9 +102,15 @@ static enum lks_status refuse_table(const struct lks_batch *batch,
                                     struct lks_error *error)
 {
     return lks_error_set(error, LKS_CORRUPT,
-                         "step %" PRIu64 ": the slice table does not fit an "
-                         "object of %" PRIu64 " bytes",
+                         "step %" PRIu64 ": the slice table does not fit the "
+                         "mesh, or the object of %" PRIu64 " bytes",
                          batch->source.entry.step, batch->source.entry.size);
+}
+
+static uint64_t frame_size(const struct lks_table *table, uint32_t index)
+{
+    return table->kind == LKS_TABLE_UNIFORM ? table->uniform
+                                            : table->frames[index];
 }
 
 enum lks_status lks_batch_lay_out(struct lks_batch *batch,
@@ -112,24 +118,29 @@ enum lks_status lks_batch_lay_out(struct lks_batch *batch,
                                   struct lks_error *error)
 {
     uint64_t object_size = batch->source.entry.size;
+    uint64_t offset = 0;
+    uint32_t index = 0;
 
     if (batch->source.entry.raw_max > LKS_SLICE_SIZE_MAX)
         return refuse_table(batch, error);
 
+    /* Once over the table: it can be long, and so can a rank's share. */
     for (size_t i = 0; i < batch->fetch_count; i++) {
         struct lks_fetch *fetch = &batch->fetches[i];
 
-        lks_table_range(table, fetch->index, fetch->count, &fetch->offset,
-                        &fetch->size);
-        if (fetch->size > object_size ||
-            fetch->offset > object_size - fetch->size)
-            return refuse_table(batch, error);
-        for (uint32_t j = 0; j < fetch->count; j++) {
-            uint64_t offset;
+        assert(fetch->index >= index);
+        assert(fetch->count <= table->count - fetch->index);
 
-            lks_table_range(table, fetch->index + j, 1, &offset,
-                            &batch->frame_sizes[fetch->place + j]);
+        for (; index < fetch->index; index++)
+            offset += frame_size(table, index);
+        fetch->offset = offset;
+        for (uint32_t j = 0; j < fetch->count; j++, index++) {
+            batch->frame_sizes[fetch->place + j] = frame_size(table, index);
+            offset += frame_size(table, index);
         }
+        fetch->size = offset - fetch->offset;
+        if (offset > object_size)
+            return refuse_table(batch, error);
     }
     return LKS_OK;
 }
@@ -148,13 +159,17 @@ enum lks_status lks_batch_read_table(struct lks_batch *batch,
                                &buf, &footer, error);
     if (status != LKS_OK)
         goto done;
-    if (footer.frames == NULL) {
+    if (footer.dp != batch->stream->descriptor.dp ||
+        footer.cp != batch->stream->descriptor.cp) {
+        status = refuse_table(batch, error);
+    } else if (footer.frames == NULL) {
         table.kind = LKS_TABLE_UNIFORM;
         table.uniform = footer.uniform;
     } else {
         table.frames = footer.frames;
     }
-    status = lks_batch_lay_out(batch, &table, error);
+    if (status == LKS_OK)
+        status = lks_batch_lay_out(batch, &table, error);
     lks_footer_done(&footer);
 
 done:

@@ -65,6 +65,7 @@ enum lks_status lks_consumer_new(struct lks_stream *stream,
     const struct lks_descriptor *descriptor = &stream->descriptor;
     struct lks_consumer *consumer = NULL;
     struct lks_share share;
+    uint64_t prefetch_bytes;
     enum lks_status status;
 
     status = lks_share_find(descriptor->dp, descriptor->cp, rank, dp, cp,
@@ -80,10 +81,9 @@ enum lks_status lks_consumer_new(struct lks_stream *stream,
     lks_follower_init(&consumer->follower, stream, &consumer->cancel);
     status = lks_prefetch_init(&consumer->prefetch, stream->env,
                                &consumer->cancel, error);
+    prefetch_bytes = lks_options_number(options, LKS_OPTION_PREFETCH_BYTES);
     if (status == LKS_OK)
-        status = lks_shelf_new(stream->env,
-                               lks_options_number(options,
-                                                  LKS_OPTION_PREFETCH_BYTES),
+        status = lks_shelf_new(stream->env, prefetch_bytes + LKS_SHELF_SLACK,
                                &consumer->shelf, error);
     if (status != LKS_OK)
         goto done;
@@ -116,6 +116,18 @@ static void halt(struct lks_consumer *consumer)
     lks_prefetch_wake(prefetch);
     lks_planner_stop(&consumer->planner);
     lks_prefetch_clear(prefetch);
+}
+
+/* The same, so that they may start again; but not against the user's wish. */
+static void reset(struct lks_consumer *consumer)
+{
+    struct lks_prefetch *prefetch = &consumer->prefetch;
+
+    halt(consumer);
+    lks_monitor_enter(prefetch->env, prefetch->monitor);
+    if (!consumer->locked.cancelled)
+        lks_cancel_init(&consumer->cancel);
+    lks_monitor_leave(prefetch->env, prefetch->monitor);
 }
 
 void lks_consumer_free(struct lks_consumer *consumer)
@@ -160,6 +172,9 @@ enum lks_status lks_consumer_take(struct lks_consumer *consumer,
                                   consumer->step, consumer->share.group, error);
     if (status == LKS_OK)
         consumer->step = (*out_batch)->next_step;
+    /* Other errors stay; this one may have passed when it is asked again. */
+    if (status == LKS_NO_MEMORY)
+        reset(consumer);
     return status;
 }
 
@@ -167,13 +182,7 @@ enum lks_status lks_consumer_seek(struct lks_consumer *consumer,
                                   uint64_t step,
                                   struct lks_error *error)
 {
-    struct lks_prefetch *prefetch = &consumer->prefetch;
-
-    halt(consumer);
-    lks_monitor_enter(prefetch->env, prefetch->monitor);
-    if (!consumer->locked.cancelled)
-        lks_cancel_init(&consumer->cancel);
-    lks_monitor_leave(prefetch->env, prefetch->monitor);
+    reset(consumer);
     return set_step(consumer, step, error);
 }
 

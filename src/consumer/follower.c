@@ -41,9 +41,11 @@ enum lks_status lks_follower_look(struct lks_follower *follower,
 {
     enum lks_status status = lks_log_look(&follower->log, error);
 
-    if (status == LKS_OK)
-        note_answer(follower, true);
-    return status;
+    if (status != LKS_OK)
+        return status;
+    note_answer(follower, true);
+    follower->caught_up = true;
+    return LKS_OK;
 }
 
 /* The next stride after one that hit or missed. */

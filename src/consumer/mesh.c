@@ -1,7 +1,7 @@
 /*
- * The share of a rank. docs/design.md, "Reading", has the rule: with fewer
- * data ranks than the stream has, each reads several neighbours' slices; with
- * more, several TGBs in a row make one training step.
+ * The share of a rank. With fewer data ranks than the stream has, each reads
+ * several neighbours' slices; with more, several TGBs in a row make one
+ * training step. docs/protocol.md, "Reading".
  */
 #include "consumer/mesh.h"
 

@@ -335,6 +335,14 @@ enum lks_status lks_prefetch_await_table(struct lks_prefetch *prefetch,
     return status;
 }
 
+/* NULL: there is none. The last word stays the last. */
+static void set_trouble_locked(struct lks_prefetch *prefetch,
+                               const struct lks_error *error)
+{
+    if (!prefetch->locked.planner_ended)
+        prefetch->locked.error = error != NULL ? *error : no_error;
+}
+
 void lks_prefetch_note(struct lks_prefetch *prefetch,
                        const struct lks_follower *follower,
                        const struct lks_error *error)
@@ -344,7 +352,7 @@ void lks_prefetch_note(struct lks_prefetch *prefetch,
     lks_follower_report(follower, &sighting);
     enter(prefetch);
     prefetch->locked.sighting = sighting;
-    prefetch->locked.error = error != NULL ? *error : no_error;
+    set_trouble_locked(prefetch, error);
     leave(prefetch);
 }
 
@@ -366,7 +374,7 @@ void lks_prefetch_laid_out(struct lks_prefetch *prefetch,
 {
     enter(prefetch);
     prefetch->locked.counts.get_count++;
-    prefetch->locked.error = status == LKS_UNAVAILABLE ? *error : no_error;
+    set_trouble_locked(prefetch, status == LKS_UNAVAILABLE ? error : NULL);
     if (status == LKS_OK) {
         batch->locked.laid_out = true;
         prefetch->locked.counts.fetched_size += batch->source.entry.footer_size;

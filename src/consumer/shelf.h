@@ -12,6 +12,10 @@
 #define LKS_SHELF_BLOCKS_MAX 1024u
 #define LKS_SHELF_BLOCK_MIN (64u << 10) /* smaller ones are cheap anyway */
 
+/* What a consumer may keep beyond its budget: the caller holds a batch while
+ * the next one is fetched. */
+#define LKS_SHELF_SLACK (32u << 20)
+
 /* Zeroed: none. */
 struct lks_block {
     uint8_t *data; /* at a multiple of LKS_FRAME_ALIGN */

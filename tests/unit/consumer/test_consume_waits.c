@@ -162,6 +162,32 @@ static void a_step_beyond_the_budget_is_refused(void **state)
     consume_end(&consume);
 }
 
+static void what_is_beyond_the_budget_waits_for_its_turn(void **state)
+{
+    struct consume consume;
+    struct lks_consumer *consumer;
+
+    (void)state;
+    consume_begin(&consume, 9, 1);
+    consume.builder.shape.spread = 100; /* Tables are read ahead of it. */
+    consume_add(&consume, 5, 5);
+    consume.builder.shape.size = 100000;
+    consume_add(&consume, 1, 1);
+    consume.builder.shape.size = 100;
+    consume_add(&consume, 50, 50);
+    consume_set(&consume, "prefetch_bytes", "64KiB");
+    consumer = consume_open(&consume, 0, 0, 0);
+    consume_take(&consume, consumer, 0);
+    nap_ms(50);
+    for (uint64_t step = 1; step < 5; step++)
+        consume_take(&consume, consumer, step);
+    assert_take(LKS_INVALID, consumer, "step 5 takes ");
+    nap_ms(50);
+    assert_take(LKS_INVALID, consumer, "step 5 takes ");
+    lks_consumer_free(consumer);
+    consume_end(&consume);
+}
+
 /* What the consumer holds, looked at while it may change. */
 static uint64_t reserved(struct lks_consumer *consumer)
 {
@@ -372,6 +398,7 @@ int main(void)
         cmocka_unit_test(bytes_that_do_not_come_are_told_from_steps),
         cmocka_unit_test(a_store_that_fails_is_tried_until_the_caller_gives_up),
         cmocka_unit_test(a_step_beyond_the_budget_is_refused),
+        cmocka_unit_test(what_is_beyond_the_budget_waits_for_its_turn),
         cmocka_unit_test(the_budget_bounds_what_is_fetched_ahead),
         cmocka_unit_test(packed_slices_keep_to_the_budget_and_give_back),
         cmocka_unit_test(a_missing_object_is_not_skipped),
