@@ -207,8 +207,6 @@ static enum lks_status fetch_web_identity(struct query *query,
     else
         snprintf(url, sizeof(url), "https://sts.%s%samazonaws.com", aws->region,
                  aws->region[0] != '\0' ? "." : "");
-    if (url[strlen(url) - 1] != '/' && strlen(url) + 1 < sizeof(url))
-        memcpy(url + strlen(url), "/", 2);
 
     lks_buf_init(&form, FORM_SIZE_MAX);
     status = write_form(aws, &form, error);

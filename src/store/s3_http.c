@@ -13,12 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <curl/curl.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
 
 #define LOOK_MS 50          /* how often a waiting call looks at its limits */
 #define LINE_SIZE_MAX 9216u /* a header, with a session token in it */
@@ -30,6 +31,7 @@
 struct connection {
     CURL *easy;
     CURLM *multi;
+    curl_socket_t socket; /* the last one that was opened for it */
 };
 
 struct lks_http {
@@ -49,6 +51,7 @@ struct exchange {
     const struct lks_http_request *request;
     struct lks_http_reply *reply;
     CURL *easy;
+    curl_socket_t *socket; /* the connection's */
     struct curl_slist *headers;
     /* The place in the body. */
     size_t part;
@@ -124,6 +127,7 @@ static bool take_connection(struct lks_http *http, struct connection *taken)
     if (found)
         return true;
 
+    taken->socket = CURL_SOCKET_BAD;
     taken->easy = curl_easy_init();
     taken->multi = curl_multi_init();
     if (taken->easy != NULL && taken->multi != NULL)
@@ -212,111 +216,27 @@ static int before_request(
 
 /* ------------------------------------------------------- what comes back -- */
 
-static void take_length(struct lks_http_reply *reply, const char *value)
+static int note_socket(void *arg, curl_socket_t socket, curlsocktype purpose)
 {
-    uint64_t length;
+    struct exchange *exchange = arg;
 
-    if (lks_parse_u64(value, &length))
-        reply->length = length;
+    (void)purpose;
+    *exchange->socket = socket;
+    return CURL_SOCKOPT_OK;
 }
 
-/* "bytes 0-99/1000", or "bytes" and "*" for what is not known. */
-static void take_range(struct lks_http_reply *reply, const char *value)
+/*
+ * Some servers send a head and then its body in two small packets, and hold the
+ * second back until the first is acknowledged, which a receiver puts off for
+ * 40 ms. Ceph's gateway does. So the head is acknowledged as it comes.
+ */
+static void acknowledge(struct exchange *exchange)
 {
-    const char *total = strrchr(value, '/');
-    unsigned long long first = 0;
-    unsigned long long last = 0;
+    int on = 1;
 
-    reply->range_total = UINT64_MAX;
-    if (total != NULL && lks_parse_u64(total + 1, &reply->range_total) &&
-        strncmp(value, "bytes */", 8) == 0)
-        return; /* of a 416: only the total */
-    reply->has_range =
-        sscanf(value, "bytes %llu-%llu/", &first, &last) == 2 && first <= last;
-    reply->range_first = first;
-}
-
-static int64_t date_of(const char *value)
-{
-    time_t seconds = curl_getdate(value, NULL);
-
-    return seconds < 0 ? INT64_MIN : (int64_t)seconds * 1000;
-}
-
-static void take_date(struct lks_http_reply *reply, const char *value)
-{
-    reply->date_ms = date_of(value);
-}
-
-static void take_modified(struct lks_http_reply *reply, const char *value)
-{
-    reply->modified_ms = date_of(value);
-}
-
-static void take_etag(struct lks_http_reply *reply, const char *value)
-{
-    size_t size = strlen(value);
-
-    if (size >= 2 && value[0] == '"' && value[size - 1] == '"') {
-        value++;
-        size -= 2;
-    }
-    snprintf(reply->etag, sizeof(reply->etag), "%.*s", (int)size, value);
-}
-
-static void take_request_id(struct lks_http_reply *reply, const char *value)
-{
-    snprintf(reply->request_id, sizeof(reply->request_id), "%s", value);
-}
-
-static void take_region(struct lks_http_reply *reply, const char *value)
-{
-    snprintf(reply->region, sizeof(reply->region), "%s", value);
-}
-
-static void take_retry_after(struct lks_http_reply *reply, const char *value)
-{
-    uint64_t seconds;
-
-    if (lks_parse_u64(value, &seconds) && seconds <= 3600)
-        reply->retry_after_ms = seconds * 1000;
-}
-
-static const struct {
-    const char *name;
-    void (*take)(struct lks_http_reply *reply, const char *value);
-} headers_known[] = {
-    {"content-length", take_length},
-    {"content-range", take_range},
-    {"date", take_date},
-    {"last-modified", take_modified},
-    {"etag", take_etag},
-    {"x-amz-request-id", take_request_id},
-    {"x-amz-bucket-region", take_region},
-    {"retry-after", take_retry_after},
-};
-
-static void clear_reply(struct lks_http_reply *reply)
-{
-    memset(reply, 0, sizeof(*reply));
-    reply->length = UINT64_MAX;
-    reply->date_ms = INT64_MIN;
-    reply->range_total = UINT64_MAX;
-}
-
-static void take_header(struct lks_http_reply *reply, char *line)
-{
-    char *value = strchr(line, ':');
-
-    if (value == NULL)
-        return;
-    *value++ = '\0';
-    value += strspn(value, " \t");
-    for (size_t i = 0; i < sizeof(headers_known) / sizeof(headers_known[0]);
-         i++) {
-        if (strcasecmp(line, headers_known[i].name) == 0)
-            headers_known[i].take(reply, value);
-    }
+    if (*exchange->socket != CURL_SOCKET_BAD)
+        setsockopt(*exchange->socket, IPPROTO_TCP, TCP_QUICKACK, &on,
+                   sizeof(on));
 }
 
 static size_t read_header(char *data, size_t unit, size_t count, void *arg)
@@ -332,11 +252,13 @@ static size_t read_header(char *data, size_t unit, size_t count, void *arg)
     if (strncmp(line, "HTTP/", 5) == 0) {
         const char *code = strchr(line, ' ');
 
-        clear_reply(exchange->reply); /* A "100 Continue" came before. */
+        lks_http_reply_clear(
+            exchange->reply); /* A "100 Continue" came before. */
         exchange->reply->http = code != NULL ? (int)strtol(code, NULL, 10) : 0;
         exchange->answered = exchange->reply->http >= 200;
+        acknowledge(exchange);
     } else {
-        take_header(exchange->reply, line);
+        lks_http_reply_take(exchange->reply, line);
     }
     return size;
 }
@@ -457,6 +379,8 @@ static void set_up(struct exchange *exchange)
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, exchange);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, read_reply);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);
+    curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, note_socket);
+    curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, exchange);
     curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_request);
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, exchange);
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, SOCKET_BUFFER_SIZE);
@@ -548,15 +472,16 @@ void lks_http_send(struct lks_http *http,
         .request = request,
         .reply = out_reply,
     };
-    struct connection connection = {NULL, NULL};
+    struct connection connection = {NULL, NULL, CURL_SOCKET_BAD};
     enum lks_http_end end = LKS_HTTP_BROKEN;
     CURLcode result = CURLE_OK;
 
-    clear_reply(out_reply);
+    lks_http_reply_clear(out_reply);
     out_reply->end = LKS_HTTP_NO_MEMORY;
     if (!take_connection(http, &connection))
         return;
     exchange.easy = connection.easy;
+    exchange.socket = &connection.socket;
     start_body(&exchange);
     if (!set_headers(&exchange))
         goto done;

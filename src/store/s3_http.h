@@ -80,6 +80,16 @@ struct lks_http_reply {
     char region[LKS_REGION_SIZE];
 };
 
+/* As before anything was received. */
+void lks_http_reply_clear(struct lks_http_reply *reply);
+
+/* Takes one line of a reply's head, which it changes, if it is one to know. */
+void lks_http_reply_take(struct lks_http_reply *reply, char *line);
+
+/* "Sun, 29 Nov 2026 18:25:13 GMT" in Unix milliseconds; INT64_MIN for what is
+ * none. Whatever the program's locale is. */
+int64_t lks_http_date(const char *text);
+
 struct lks_http; /* connections that are kept */
 
 enum lks_status lks_http_new(const struct lks_env *env,

@@ -230,6 +230,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.server.rude.stopped.wait(fault.seconds)
         self.drop()
 
+    def delay(self, request, fault):
+        time.sleep(fault.seconds)
+        self.reply(request, *self.served(request))
+
+    def elsewhere(self, request, fault):
+        """Only a signature for eu-north-1 is served here."""
+        if "/eu-north-1/" in request.headers.get("authorization", ""):
+            self.reply(request, *self.served(request))
+        else:
+            self.reply(request, *fault.seconds)
+
     def say(self, request, fault):
         """Whatever the test wants said: fault.seconds is (status, h, body)."""
         self.reply(request, *fault.seconds)
