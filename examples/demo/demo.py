@@ -111,13 +111,13 @@ class Job:
                             "again")
 
     def _kill_one(self):
-        """The first that has committed a quarter and is not through yet."""
+        """The first that has committed an eighth and is not through yet."""
         info = self.cli.json("info", self.url)
         seqs = {producer["id"]: producer["next_seq"]
                 for producer in info["producers"]}
         for packer, count in zip(self.packers, self.tgb_counts):
             seq = seqs.get(packer.name, 0)
-            if max(1, count // 4) <= seq < count and packer.kill():
+            if max(1, count // 8) <= seq < count and packer.kill():
                 self.victim = packer
                 self.killed_at = time.monotonic()
                 self.screen.say(f"{self._clock()}  {packer.name} killed "
