@@ -39,6 +39,8 @@ int bench_parse(struct bench *bench,
                 const char *workers,
                 const char *depth)
 {
+    struct lks_error error;
+
     *bench = (struct bench){
         .args = args,
         .title = title,
@@ -52,6 +54,10 @@ int bench_parse(struct bench *bench,
         .depth_count = args_number(args, depth),
     };
     bench->tgb_size = bench->slice_size * bench->slices;
+    /* It is an option of the library too; both sides must have the same. */
+    if (lks_options_set(args->options, depth, args_text(args, depth), &error) !=
+        LKS_OK)
+        return report_usage(args->command, "%s", error.message);
     if (bench->count % bench->worker_count != 0)
         return report_usage(args->command,
                             "--count %" PRIu64 " must be a "

@@ -4,9 +4,7 @@
  */
 #include "library_options.h"
 
-#include <ctype.h>
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "args.h"
@@ -110,32 +108,4 @@ void library_options_help(FILE *file, const struct command *command)
         fputc('\n', file);
         json_decref(row);
     }
-}
-
-uint64_t library_option_default(const char *name)
-{
-    char variable[LIBRARY_OPTION_NAME_SIZE + sizeof("LAKESTREAM_")];
-    uint64_t number = 0;
-    const char *set;
-    json_t *row;
-
-    snprintf(variable, sizeof(variable), "LAKESTREAM_%s", name);
-    for (char *letter = variable; *letter != '\0'; letter++)
-        *letter = (char)toupper((unsigned char)*letter);
-    set = getenv(variable);
-    if (set != NULL)
-        return number_parse(set, &number) ? number : 0;
-
-    for (size_t i = 0; (row = describe(i)) != NULL; i++) {
-        const json_t *preset = json_object_get(row, "default");
-
-        if (strcmp(field(row, "name"), name) == 0) {
-            if (json_is_integer(preset))
-                number = (uint64_t)json_integer_value(preset);
-            else if (!number_parse(field(row, "default"), &number))
-                number = 0;
-        }
-        json_decref(row);
-    }
-    return number;
 }

@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "args.h"
@@ -22,9 +21,5 @@ bool library_option_flag(size_t index, char out_flag[LIBRARY_OPTION_NAME_SIZE]);
 
 /* A line of help for each, but for those that `command` has itself. */
 void library_options_help(FILE *file, const struct command *command);
-
-/* The value that holds when `options` sets none: the environment's, else the
- * table's. For numbers without a suffix; 0 for anything else. */
-uint64_t library_option_default(const char *name);
 
 #endif

@@ -29,7 +29,7 @@ void progress_start(struct progress *progress,
     progress->shown = false;
     progress->on = wanted && isatty(STDERR_FILENO);
     progress->started = seconds_now();
-    progress->next = progress->started;
+    progress->next = progress->started + DRAW_EVERY_S;
 }
 
 void progress_show(struct progress *progress, uint64_t done)
