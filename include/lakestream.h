@@ -172,8 +172,9 @@ LKS_API enum lks_status lks_stream_seal(struct lks_stream *stream,
  * a worker that is started again takes the id of the one it replaces, and so
  * learns where that one had got to. Opening fences every earlier incarnation.
  *
- * Options: producer_bytes, uploads, codec, codec_level, commit_gap_ms,
- * flush_timeout_ms, outage_timeout_ms.
+ * Options: producer_bytes, uploads, codec, codec_level, pacing, commit_percent,
+ * lost_percent, freshness_ms, commit_gap_ms, flush_timeout_ms,
+ * outage_timeout_ms.
  */
 struct lks_producer;
 
@@ -254,7 +255,9 @@ LKS_API enum lks_status lks_producer_finish(struct lks_producer *producer,
 
 /*
  * Counters since opening, as JSON: tgbs, bytes, commits, attempts, conflicts,
- * append_to_visible_ms {p50, p95, max}, blocked_ms.
+ * throttled, requests (for manifests, tries included), requests_per_commit,
+ * append_to_visible_ms {p50, p95, max}, blocked_ms; and what pacing makes of
+ * them: attempt_ms (T), active (N, producers that commit), gap_ms.
  */
 LKS_API enum lks_status lks_producer_stats(struct lks_producer *producer,
                                            char **out_json,

@@ -67,6 +67,7 @@ BROKEN = [
     ("lower rooms", "src/consumer/a.c", OPENING + '#include "producer/commit.h"\n'),
     ("lower rooms", "tests/unit/base/a.c", OPENING + '#include "store/store.h"\n'),
     ("lower rooms", "tests/contract/a.c", OPENING + '#include "format/names.h"\n'),
+    ("lower rooms", "bench/pacing/a.c", OPENING + '#include "reclaim/w.h"\n'),
     ("name the room", "src/base/a.c", OPENING + '#include "bytes.h"\n'),
     ("name the room", "src/base/a.c", OPENING + '#include "../base/bytes.h"\n'),
     ("no room nowhere", "src/base/a.c", OPENING + '#include "nowhere/a.h"\n'),

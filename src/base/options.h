@@ -37,7 +37,15 @@ enum lks_option_type {
       "compression of slices")                                                 \
     X(CODEC_LEVEL, "codec_level", COUNT, 1, 19, "3", NULL, "effort of zstd")   \
     X(COMMIT_GAP_MS, "commit_gap_ms", COUNT, 0, 600000, "50", NULL,            \
-      "mean pause between two commits of a producer")                          \
+      "pacing fixed: mean pause between two commits; aimd, incr: its start")   \
+    X(PACING, "pacing", CHOICE, 0, 0, "turns", "turns|dac|fixed|aimd|incr",    \
+      "how producers share the commits: in turns, or each by its own pauses")  \
+    X(COMMIT_PERCENT, "commit_percent", COUNT, 1, 90, "5", NULL,               \
+      "turns, dac: share of its time that a producer may spend on commits")    \
+    X(LOST_PERCENT, "lost_percent", COUNT, 1, 90, "4", NULL,                   \
+      "dac: share of its commits that may be lost to others and tried again")  \
+    X(FRESHNESS_MS, "freshness_ms", COUNT, 1, 86400000, "60000", NULL,         \
+      "dac: no longer pause than this, as far as the others allow")            \
     X(FLUSH_TIMEOUT_MS, "flush_timeout_ms", COUNT, 1, 86400000, "300000",      \
       NULL, "how long open, flush and finish wait for their commit")           \
     X(OUTAGE_TIMEOUT_MS, "outage_timeout_ms", COUNT, 1, 86400000, "30000",     \
@@ -69,10 +77,10 @@ enum lks_option_type {
       "10000", NULL, "S3: how long an answer may take to begin")               \
     X(STALL_TIMEOUT_MS, "stall_timeout_ms", COUNT, 1000, 3600000, "20000",     \
       NULL, "S3: how long less than 1 KiB/s may flow")                         \
-    X(REQUEST_TIMEOUT_MS, "request_timeout_ms", COUNT, 1, 86400000,            \
-      "600000", NULL, "S3: how long one request may take in all")              \
-    X(RETRY_TIMEOUT_MS, "retry_timeout_ms", COUNT, 0, 86400000, "60000",       \
-      NULL, "S3: how long a read is tried again")                              \
+    X(REQUEST_TIMEOUT_MS, "request_timeout_ms", COUNT, 1, 86400000, "600000",  \
+      NULL, "S3: how long one request may take in all")                        \
+    X(RETRY_TIMEOUT_MS, "retry_timeout_ms", COUNT, 0, 86400000, "60000", NULL, \
+      "S3: how long a read is tried again")                                    \
     X(MULTIPART_BYTES, "multipart_bytes", SIZE, 5242880, 5368709120, "64MiB",  \
       NULL, "S3: larger objects go up in parts")                               \
     X(PART_BYTES, "part_bytes", SIZE, 5242880, 5368709120, "16MiB", NULL,      \

@@ -60,6 +60,23 @@ enum lks_status lks_manifest_decode_head(const uint8_t *bytes,
                                          size_t *out_needed,
                                          struct lks_error *error);
 
+/* One producer's place in the ring of those who take turns to commit. */
+struct lks_ring_place {
+    bool in_ring;
+    uint32_t misses;            /* turns it let pass */
+    uint32_t slowness_permille; /* of its turn; 0 counts as 1000 */
+};
+
+/* The ring, out of the manifest: the rules are the producers' business. */
+struct lks_ring {
+    uint64_t guest_version; /* the next version that guests may try on */
+    uint64_t guest_gap;     /* versions from one of those to the next */
+    uint64_t turn_us;       /* a turn's unit, as committers measure it */
+    uint32_t last;          /* who had the last turn; UINT32_MAX: nobody */
+    uint32_t count;         /* of producers, in the order of the map */
+    struct lks_ring_place *places;
+};
+
 /* ------------------------------------------------------------- reading -- */
 
 const uint8_t *lks_manifest_stream(const struct lks_manifest *manifest);
@@ -97,6 +114,20 @@ bool lks_manifest_find_producer(const struct lks_manifest *manifest,
                                 const char *id,
                                 struct lks_producer_record *out_record);
 
+/* Where in the map `id` is; false if it is not. */
+bool lks_manifest_find_place(const struct lks_manifest *manifest,
+                             const char *id,
+                             uint32_t *out_index);
+
+/* Producers, not finished, whose last commit is among the newest `span`
+ * versions. */
+uint32_t lks_manifest_active_count(const struct lks_manifest *manifest,
+                                   uint64_t span);
+
+/* `ring->places` has room for LKS_PRODUCERS_MAX and is filled in. */
+void lks_manifest_read_ring(const struct lks_manifest *manifest,
+                            struct lks_ring *ring);
+
 /* ------------------------------------------------------------ changing -- */
 
 /* Makes it the next version: version + 1, and a full tail emptied; its index
@@ -124,6 +155,17 @@ enum lks_status lks_manifest_append(struct lks_manifest *manifest,
                                     const void *offset,
                                     size_t offset_size,
                                     struct lks_error *error);
+
+/* Gives the producer, which is in the map, a place in the ring. */
+enum lks_status lks_manifest_join_ring(struct lks_manifest *manifest,
+                                       const char *id,
+                                       struct lks_error *error);
+
+/* Puts in what became of the ring that was read from this manifest, or from the
+ * one it is built on. Producers put in since keep out of it. */
+enum lks_status lks_manifest_write_ring(struct lks_manifest *manifest,
+                                        const struct lks_ring *ring,
+                                        struct lks_error *error);
 
 /* Ends the stream at next_step. */
 void lks_manifest_end(struct lks_manifest *manifest);

@@ -7,7 +7,8 @@
  * slept can create a name that was used up long ago. So creating is only a try.
  * The newest manifest decides: a batch is committed once its producer's epoch,
  * owner and a next_seq beyond it are found there, and not before. The look
- * after a try is the look before the next one.
+ * after a try is the look before the next one. When to look, and when to try,
+ * is for pacing to say.
  *
  * docs/protocol.md, "Commit", argues why this is enough.
  */
@@ -52,6 +53,7 @@ static bool is_passing(struct lks_committer *committer, enum lks_status status)
 static void settle_attempt(struct lks_committer *committer, uint64_t next_seq)
 {
     const struct lks_env *env = committer->stream->env;
+    const struct lks_log *log = &committer->log;
     enum lks_outcome outcome = LKS_OUTCOME_LOST;
 
     if (!committer->attempt_sent)
@@ -60,47 +62,68 @@ static void settle_attempt(struct lks_committer *committer, uint64_t next_seq)
         outcome = LKS_OUTCOME_WON;
     else if (committer->attempt_throttled)
         outcome = LKS_OUTCOME_THROTTLED;
+    else if (lks_attempt_is_open(&committer->attempt, log))
+        outcome = LKS_OUTCOME_OPEN;
     committer->attempt_sent = false;
+    lks_pacing_settled(&committer->pacing, outcome, lks_env_now_ns(env),
+                       lks_env_random_unit(env));
     lks_queue_count_try(committer->queue, outcome);
-    lks_pacing_tried(&committer->pacing, outcome, lks_env_now_ns(env),
-                     lks_env_random_unit(env));
+    lks_queue_note_pacing(committer->queue, &committer->pacing,
+                          log->get_count + log->list_count + log->create_count);
 }
 
-/* The look: what the newest manifest says of this producer's batches. */
+/* What the newest manifest known says to pacing. */
+static void read_view(struct lks_committer *committer,
+                      struct lks_pacing_view *out_view)
+{
+    const struct lks_manifest *head = committer->log.head;
+    uint32_t count = lks_manifest_producer_count(head);
+    struct lks_ring ring = {.places = committer->places};
+    uint32_t me = 0;
+
+    lks_manifest_find_place(head, committer->identity->id, &me);
+    lks_manifest_read_ring(head, &ring);
+    out_view->version = lks_manifest_version(head);
+    out_view->active = lks_manifest_active_count(head, 4 * (uint64_t)count);
+    lks_ring_turn(&ring, out_view->version, me, &out_view->turn);
+}
+
+/* The look: what the newest manifest known says of this producer's batches. */
 static enum lks_status look(struct lks_committer *committer,
+                            uint64_t stride,
                             struct lks_error *error)
 {
+    const struct lks_env *env = committer->stream->env;
+    uint64_t list_count = committer->log.list_count;
+    struct lks_pacing_look seen = {.stride = stride};
+    struct lks_pacing_view view;
     struct lks_producer_record record;
     enum lks_status status;
 
-    status = lks_log_look(&committer->log, error);
+    seen.sent_ns = lks_env_now_ns(env);
+    status = lks_log_probe(&committer->log, stride, &seen.advanced, error);
     if (status == LKS_OK)
         status = lks_ownership_check(committer->log.head, committer->identity,
                                      &record, error);
     if (status != LKS_OK)
         return status;
+    seen.replied_ns = lks_env_now_ns(env);
+    seen.newest = committer->log.list_count > list_count;
+    read_view(committer, &view);
+    lks_pacing_saw(&committer->pacing, &seen, &view);
     settle_attempt(committer, record.next_seq);
     lks_queue_confirm(committer->queue, record.next_seq);
     return LKS_OK;
 }
 
-/* Whether a try may be made now. If not, it has slept, and the head is old. */
-static bool may_try(struct lks_committer *committer)
+/* Whether the stream's limits hold appends back. What was sent for this head
+ * may be sent again: it may be in. */
+static bool is_held_back(struct lks_committer *committer)
 {
-    const struct lks_env *env = committer->stream->env;
     bool full = lks_manifest_is_full(committer->log.head);
-    uint64_t wait_ns;
 
     lks_queue_hold_back(committer->queue, full);
-    if (full && !lks_attempt_is_open(&committer->attempt, &committer->log)) {
-        nap(committer, LIMIT_PAUSE_MS);
-        return false;
-    }
-    wait_ns = lks_pacing_wait_ns(&committer->pacing, lks_env_now_ns(env));
-    if (wait_ns == 0)
-        return true;
-    lks_env_sleep_unless(env, wait_ns, committer->cancel);
-    return false;
+    return full && !lks_attempt_is_open(&committer->attempt, &committer->log);
 }
 
 /*
@@ -131,6 +154,26 @@ static enum lks_status append_run(struct lks_committer *committer,
     return LKS_OK;
 }
 
+/* The turn moves on with the commit. A place in the ring that does not fit into
+ * the map is done without. */
+static enum lks_status move_ring(struct lks_committer *committer,
+                                 struct lks_manifest *next,
+                                 struct lks_error *error)
+{
+    struct lks_ring ring = {.places = committer->places};
+    double attempt_ns = lks_pacing_attempt_ns(&committer->pacing);
+    enum lks_status status;
+    uint32_t me = 0;
+
+    if (!committer->takes_turns)
+        return LKS_OK;
+    lks_manifest_find_place(next, committer->identity->id, &me);
+    lks_manifest_read_ring(next, &ring);
+    lks_ring_commit(&ring, lks_manifest_version(next) - 1, me, attempt_ns);
+    status = lks_manifest_write_ring(next, &ring, error);
+    return status == LKS_INVALID ? LKS_OK : status;
+}
+
 /* Makes the attempt for this head, unless one for it is out already. */
 static enum lks_status prepare(struct lks_committer *committer,
                                struct lks_error *error)
@@ -145,6 +188,8 @@ static enum lks_status prepare(struct lks_committer *committer,
         return status;
     status = append_run(committer, next, error);
     if (status == LKS_OK)
+        status = move_ring(committer, next, error);
+    if (status == LKS_OK)
         status = lks_attempt_set(&committer->attempt, next, error);
     lks_manifest_free(next);
     return status;
@@ -154,7 +199,9 @@ static enum lks_status prepare(struct lks_committer *committer,
 static enum lks_status try_once(struct lks_committer *committer,
                                 struct lks_error *error)
 {
+    const struct lks_env *env = committer->stream->env;
     enum lks_status status = prepare(committer, error);
+    uint64_t sent_ns = lks_env_now_ns(env);
 
     if (status != LKS_OK)
         return status;
@@ -162,6 +209,7 @@ static enum lks_status try_once(struct lks_committer *committer,
                             &committer->attempt_throttled, error);
     if (status != LKS_OK && status != LKS_EXISTS && status != LKS_UNSURE)
         return status;
+    lks_pacing_tried(&committer->pacing, sent_ns, lks_env_now_ns(env));
     committer->attempt_sent = true;
     return LKS_OK;
 }
@@ -192,32 +240,62 @@ static enum lks_status seal_if_filled(struct lks_committer *committer,
     return status == LKS_UNAVAILABLE ? LKS_OK : status;
 }
 
+/* What to do next, once its time has come. False if it did not: somebody waits
+ * now, or wants to stop. */
+static bool await_step(struct lks_committer *committer,
+                       struct lks_step *out_step)
+{
+    const struct lks_env *env = committer->stream->env;
+
+    lks_pacing_hurry(&committer->pacing,
+                     lks_queue_is_awaited(committer->queue));
+    lks_pacing_next(&committer->pacing, lks_env_now_ns(env),
+                    lks_env_random_unit(env), out_step);
+    return out_step->wait_ns == 0 ||
+           lks_queue_rest(committer->queue, out_step->wait_ns);
+}
+
+static enum lks_status check_running(const struct lks_committer *committer,
+                                     struct lks_error *error)
+{
+    if (!lks_cancelled(committer->cancel))
+        return LKS_OK;
+    return lks_error_set(error, LKS_CANCELLED, "the producer is cancelled");
+}
+
 enum lks_status lks_commit(struct lks_committer *committer,
                            struct lks_error *error)
 {
     struct lks_tgb *first = lks_queue_next_stored(committer->queue, NULL);
     uint64_t wanted_seq;
-    enum lks_status status;
 
     assert(first != NULL);
     wanted_seq = first->seq;
 
     for (;;) {
-        status = look(committer, error);
+        enum lks_status status = check_running(committer, error);
+        struct lks_step step;
+
+        if (status == LKS_OK && !await_step(committer, &step))
+            continue;
+        if (status == LKS_OK && step.act == LKS_ACT_TRY) {
+            status = check_open(committer->log.head, error);
+            if (status == LKS_OK && !is_held_back(committer)) {
+                status = try_once(committer, error);
+            } else if (status == LKS_OK) {
+                nap(committer, LIMIT_PAUSE_MS);
+                status = look(committer, 1, error);
+            }
+        } else if (status == LKS_OK) {
+            status = look(committer, step.stride, error);
+        }
         if (status == LKS_OK) {
+            committer->outage_since_ns = 0;
             first = lks_queue_next_stored(committer->queue, NULL);
             if (first == NULL || first->seq > wanted_seq)
                 return seal_if_filled(committer, error);
-            status = check_open(committer->log.head, error);
-        }
-        if (status == LKS_OK) {
-            if (!may_try(committer))
-                continue; /* It slept; the head is old now, so look again. */
-            status = try_once(committer, error);
-        }
-        if (status == LKS_OK)
-            committer->outage_since_ns = 0;
-        else if (!is_passing(committer, status))
+        } else if (!is_passing(committer, status)) {
             return status;
+        }
     }
 }

@@ -16,6 +16,8 @@ struct lks_committer {
     uint64_t outage_timeout_ms;
     struct lks_log log;
     struct lks_pacing pacing;
+    bool takes_turns; /* and so keeps the manifest's ring */
+    struct lks_ring_place places[LKS_PRODUCERS_MAX]; /* of the ring, read */
     struct lks_attempt attempt;
     uint64_t attempt_end_seq; /* next_seq once it is in */
     bool attempt_sent;        /* and its outcome not known */

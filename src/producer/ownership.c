@@ -65,6 +65,7 @@ static enum lks_status apply_take(struct lks_manifest *next,
 {
     struct lks_identity *identity = arg;
     struct lks_producer_record record = {.epoch = 0};
+    enum lks_status status;
 
     lks_manifest_find_producer(next, identity->id, &record);
     record.id = identity->id;
@@ -73,7 +74,10 @@ static enum lks_status apply_take(struct lks_manifest *next,
     record.host = identity->host;
     record.pid = identity->pid;
     record.version = lks_manifest_version(next);
-    return lks_manifest_put_producer(next, &record, error);
+    status = lks_manifest_put_producer(next, &record, error);
+    if (status == LKS_OK && identity->takes_turns)
+        status = lks_manifest_join_ring(next, identity->id, error);
+    return status;
 }
 
 enum lks_status lks_ownership_take(struct lks_log *log,

@@ -14,6 +14,7 @@ struct lks_identity {
     uint8_t owner[LKS_ID_SIZE];
     char host[LKS_HOST_SIZE];
     int64_t pid;
+    bool takes_turns; /* and so gets a place in the ring at its open */
 };
 
 /*

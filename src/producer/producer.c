@@ -30,6 +30,7 @@ static void read_options(struct lks_producer *producer,
 {
     uint64_t outage_ms =
         lks_options_number(options, LKS_OPTION_OUTAGE_TIMEOUT_MS);
+    struct lks_pacing_options pacing;
 
     producer->flush_timeout_ms =
         lks_options_number(options, LKS_OPTION_FLUSH_TIMEOUT_MS);
@@ -39,9 +40,19 @@ static void read_options(struct lks_producer *producer,
         (int)lks_options_number(options, LKS_OPTION_CODEC_LEVEL);
     producer->writer.outage_timeout_ms = outage_ms;
     producer->committer.outage_timeout_ms = outage_ms;
-    lks_pacing_init(&producer->committer.pacing,
-                    lks_options_number(options, LKS_OPTION_COMMIT_GAP_MS) *
-                        LKS_NS_PER_MS);
+    pacing.gap_ns =
+        lks_options_number(options, LKS_OPTION_COMMIT_GAP_MS) * LKS_NS_PER_MS;
+    pacing.freshness_ns =
+        lks_options_number(options, LKS_OPTION_FRESHNESS_MS) * LKS_NS_PER_MS;
+    pacing.overhead_budget =
+        (double)lks_options_number(options, LKS_OPTION_COMMIT_PERCENT) / 1e2;
+    pacing.conflict_budget =
+        (double)lks_options_number(options, LKS_OPTION_LOST_PERCENT) / 1e2;
+    pacing.kind =
+        (enum lks_pacing_kind)lks_options_number(options, LKS_OPTION_PACING);
+    producer->committer.takes_turns = pacing.kind == LKS_PACING_TURNS;
+    producer->identity.takes_turns = producer->committer.takes_turns;
+    lks_pacing_init(&producer->committer.pacing, &pacing);
 }
 
 /* The parts that only point to each other; nothing here can fail. */

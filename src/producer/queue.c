@@ -246,6 +246,45 @@ void lks_queue_count_try(struct lks_queue *queue, enum lks_outcome outcome)
     queue_leave(queue);
 }
 
+void lks_queue_note_pacing(struct lks_queue *queue,
+                           const struct lks_pacing *pacing,
+                           uint64_t request_count)
+{
+    queue_enter(queue);
+    queue->locked.stats.request_count = request_count;
+    queue->locked.stats.gap_ns = pacing->gap_ns;
+    queue->locked.stats.attempt_ns = (uint64_t)lks_pacing_attempt_ns(pacing);
+    queue->locked.stats.active = pacing->view.active;
+    queue_leave(queue);
+}
+
+bool lks_queue_is_awaited(struct lks_queue *queue)
+{
+    bool awaited;
+
+    queue_enter(queue);
+    awaited = queue->locked.awaiting > 0;
+    queue_leave(queue);
+    return awaited;
+}
+
+bool lks_queue_rest(struct lks_queue *queue, uint64_t duration_ns)
+{
+    uint64_t deadline_ns = lks_env_now_ns(queue->env) + duration_ns;
+    bool rested = false;
+    bool was_awaited;
+
+    queue_enter(queue);
+    was_awaited = queue->locked.awaiting > 0;
+    while (!rested && !lks_cancelled(queue->cancel) &&
+           (was_awaited || queue->locked.awaiting == 0)) {
+        if (!lks_monitor_wait(queue->env, queue->monitor, deadline_ns))
+            rested = true;
+    }
+    queue_leave(queue);
+    return rested;
+}
+
 void lks_queue_fail(struct lks_queue *queue,
                     enum lks_status status,
                     const struct lks_error *error)
@@ -276,6 +315,8 @@ enum lks_status lks_queue_wait_empty(struct lks_queue *queue,
     enum lks_status status;
 
     queue_enter(queue);
+    queue->locked.awaiting++;
+    lks_monitor_wake(queue->env, queue->monitor);
     status = stop_reason_locked(queue, error);
     while (status == LKS_OK && queue->locked.first != NULL) {
         if (!lks_monitor_wait(queue->env, queue->monitor, deadline_ns) &&
@@ -285,6 +326,7 @@ enum lks_status lks_queue_wait_empty(struct lks_queue *queue,
         }
         status = stop_reason_locked(queue, error);
     }
+    queue->locked.awaiting--;
     queue_leave(queue);
     return status;
 }

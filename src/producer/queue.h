@@ -20,6 +20,10 @@ struct lks_queue_stats {
     uint64_t throttled_count;
     uint64_t won_count;
     uint64_t blocked_ns;             /* time that appends waited */
+    uint64_t request_count;          /* looks and tries: the control requests */
+    uint64_t gap_ns;                 /* what pacing makes of it all */
+    uint64_t attempt_ns;             /* T */
+    uint32_t active;                 /* N */
     struct lks_histogram visible_us; /* from append to seen committed */
 };
 
@@ -38,6 +42,7 @@ struct lks_queue {
         struct lks_offset offset; /* after the last append */
         bool held_back;           /* the stream is at its limit */
         bool closing;
+        uint32_t awaiting;      /* who wait until it is empty */
         struct lks_error error; /* the first failure; it stays */
         struct lks_queue_stats stats;
     } locked;
@@ -86,6 +91,16 @@ void lks_queue_confirm(struct lks_queue *queue, uint64_t next_seq);
 
 void lks_queue_hold_back(struct lks_queue *queue, bool held_back);
 void lks_queue_count_try(struct lks_queue *queue, enum lks_outcome outcome);
+void lks_queue_note_pacing(struct lks_queue *queue,
+                           const struct lks_pacing *pacing,
+                           uint64_t request_count);
+
+/* Whether somebody waits until it is empty. */
+bool lks_queue_is_awaited(struct lks_queue *queue);
+
+/* Sleeps for so long. Returns early, and false, when somebody begins to wait
+ * until it is empty, or there is nothing more to do. */
+bool lks_queue_rest(struct lks_queue *queue, uint64_t duration_ns);
 
 /* Every waiting and later call fails with this. The first one counts. */
 void lks_queue_fail(struct lks_queue *queue,
