@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define FORMER_IDS_MAX 64u
+#include "format/lifecycle.h"
 
 static enum lks_status corrupt(const char *problem, struct lks_error *error)
 {
@@ -97,6 +97,8 @@ static const char *run_problem(const Lks__Run *run)
 
 static const char *groups_problem(const Lks__ManifestControl *control)
 {
+    if (control->n_groups > LKS_GROUPS_MAX)
+        return "it has too many groups";
     for (size_t i = 0; i < control->n_groups; i++) {
         const Lks__Group *group = control->groups[i];
         const char *problem = run_problem(group->run);
@@ -107,7 +109,7 @@ static const char *groups_problem(const Lks__ManifestControl *control)
             return "a group's name is none";
         if (i > 0 && strcmp(control->groups[i - 1]->name, group->name) >= 0)
             return "its groups are out of order";
-        if (group->n_former_ids > FORMER_IDS_MAX)
+        if (group->n_former_ids > LKS_FORMER_IDS_MAX)
             return "a group has too many former runs";
         for (size_t k = 0; k < group->n_former_ids; k++) {
             if (!lks_id_is_valid(group->former_ids[k]))

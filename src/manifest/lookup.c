@@ -111,6 +111,21 @@ static enum lks_status reclaimed(const struct lks_stream *stream,
                          step, stream->store->url, first_live_step);
 }
 
+/* Only a fork's first block is short, and then no step before it is live. */
+static enum lks_status short_block(const struct lks_lookup *lookup,
+                                   uint64_t step,
+                                   struct lks_error *error)
+{
+    char name[LKS_NAME_SIZE];
+
+    lks_index_name(lookup->number, name);
+    return lks_error_set(error, LKS_CORRUPT,
+                         "%s/%s begins at step %" PRIu64 ", and step %" PRIu64
+                         " is live: run 'lakestream verify'",
+                         lookup->stream->store->url, name,
+                         lks_index_first(lookup->index), step);
+}
+
 enum lks_status lks_lookup_entry(struct lks_lookup *lookup,
                                  struct lks_log *log,
                                  uint64_t step,
@@ -133,6 +148,8 @@ enum lks_status lks_lookup_entry(struct lks_lookup *lookup,
     status = load_block(lookup, step, error);
     if (status != LKS_OK)
         return status;
+    if (step < lks_index_first(lookup->index))
+        return short_block(lookup, step, error);
     lks_index_entry(lookup->index, step, slice_count, out_entry);
     return LKS_OK;
 }
