@@ -2,22 +2,17 @@
  * Descriptors: JSON that people can read, and that still notices one flipped
  * bit.
  *
- * The checksum is the last key, so that a reader checks the bytes before it
- * parses any. docs/format.md, "Descriptor".
+ * docs/format.md, "Descriptor".
  */
 #include "format/descriptor.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/bytes.h"
-#include "base/crc32c.h"
 #include "format/json_text.h"
 #include "format/message.h"
-
-#define END_SIZE 22 /* ,"crc32c":"xxxxxxxx"} and the end of the line */
 
 enum lks_status lks_mesh_check(uint32_t dp,
                                uint32_t cp,
@@ -33,13 +28,6 @@ enum lks_status lks_mesh_check(uint32_t dp,
                              " has more than %u slices",
                              dp, cp, LKS_SLICE_COUNT_MAX);
     return LKS_OK;
-}
-
-/* The end that belongs to the text before it. */
-static void make_end(const void *text, size_t size, char end[END_SIZE + 1])
-{
-    snprintf(end, END_SIZE + 1, ",\"crc32c\":\"%08" PRIx32 "\"}\n",
-             lks_crc32c(text, size));
 }
 
 /* ------------------------------------------------------------ encoding -- */
@@ -110,30 +98,6 @@ static enum lks_status add_parent(const struct lks_descriptor *descriptor,
     return LKS_OK;
 }
 
-static enum lks_status write_object(const json_t *object,
-                                    struct lks_buf *buf,
-                                    struct lks_error *error)
-{
-    size_t start = buf->size;
-    char end[END_SIZE + 1];
-    enum lks_status status;
-
-    status = lks_json_write(object, buf, error);
-    if (status != LKS_OK)
-        return status;
-    buf->size--; /* The brace comes after the checksum. */
-    make_end(buf->data + start, buf->size - start, end);
-    status = lks_buf_append(buf, end, END_SIZE, error);
-    if (status != LKS_OK)
-        return status;
-    if (buf->size - start > LKS_DESCRIPTOR_SIZE_MAX)
-        return lks_error_set(error, LKS_INVALID,
-                             "the descriptor would have %zu bytes; it can "
-                             "have %u",
-                             buf->size - start, LKS_DESCRIPTOR_SIZE_MAX);
-    return LKS_OK;
-}
-
 enum lks_status lks_descriptor_encode(const struct lks_descriptor *descriptor,
                                       struct lks_buf *buf,
                                       struct lks_error *error)
@@ -152,7 +116,8 @@ enum lks_status lks_descriptor_encode(const struct lks_descriptor *descriptor,
     if (status == LKS_OK)
         status = add_parent(descriptor, object, error);
     if (status == LKS_OK)
-        status = write_object(object, buf, error);
+        status = lks_json_seal(object, "descriptor", LKS_DESCRIPTOR_SIZE_MAX,
+                               buf, error);
     json_decref(object);
     if (status != LKS_OK)
         buf->size = start;
@@ -165,20 +130,6 @@ static enum lks_status corrupt(const char *problem, struct lks_error *error)
 {
     return lks_error_set(error, LKS_CORRUPT,
                          "the stream's descriptor is wrong: %s", problem);
-}
-
-static enum lks_status check_end(const uint8_t *bytes,
-                                 size_t size,
-                                 struct lks_error *error)
-{
-    char end[END_SIZE + 1];
-
-    if (size <= END_SIZE || size > LKS_DESCRIPTOR_SIZE_MAX)
-        return corrupt("it has an impossible size", error);
-    make_end(bytes, size - END_SIZE, end);
-    if (memcmp(bytes + size - END_SIZE, end, END_SIZE) != 0)
-        return corrupt("it has a wrong checksum", error);
-    return LKS_OK;
 }
 
 /* Whether this library may read what it describes. */
@@ -301,12 +252,13 @@ enum lks_status lks_descriptor_decode(const void *data,
                                       struct lks_error *error)
 {
     struct lks_descriptor descriptor = {0};
+    const char *problem =
+        lks_json_seal_problem(data, size, LKS_DESCRIPTOR_SIZE_MAX);
     enum lks_status status;
     json_t *object;
 
-    status = check_end(data, size, error);
-    if (status != LKS_OK)
-        return status;
+    if (problem != NULL)
+        return corrupt(problem, error);
     status = lks_json_parse(data, size, "stream's descriptor", LKS_CORRUPT,
                             &object, error);
     if (status != LKS_OK)

@@ -1,14 +1,19 @@
 /*
- * JSON: what descriptors and states need of jansson, in one place.
+ * JSON: what descriptors, watermarks and states need of jansson, in one place.
  *
  * jansson's whole numbers are signed 64 bits, which is why steps and totals of
  * this format end at 2^63 - 1.
  */
 #include "format/json_text.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/crc32c.h"
+
+#define END_SIZE 22 /* ,"crc32c":"xxxxxxxx"} and the end of the line */
 
 enum lks_status lks_json_parse(const char *text,
                                size_t size,
@@ -65,6 +70,53 @@ enum lks_status lks_json_write(const json_t *value,
         return writing.status;
     /* The values are ours and valid, so it was memory. */
     return result == 0 ? LKS_OK : lks_error_no_memory(error);
+}
+
+/* The end that belongs to the text before it. */
+static void make_end(const void *text, size_t size, char end[END_SIZE + 1])
+{
+    snprintf(end, END_SIZE + 1, ",\"crc32c\":\"%08" PRIx32 "\"}\n",
+             lks_crc32c(text, size));
+}
+
+enum lks_status lks_json_seal(const json_t *value,
+                              const char *what,
+                              size_t size_max,
+                              struct lks_buf *buf,
+                              struct lks_error *error)
+{
+    size_t start = buf->size;
+    char end[END_SIZE + 1];
+    enum lks_status status;
+
+    status = lks_json_write(value, buf, error);
+    if (status != LKS_OK)
+        return status;
+    buf->size--; /* The brace comes after the checksum. */
+    make_end(buf->data + start, buf->size - start, end);
+    status = lks_buf_append(buf, end, END_SIZE, error);
+    if (status != LKS_OK)
+        return status;
+    if (buf->size - start > size_max)
+        return lks_error_set(error, LKS_INVALID,
+                             "the %s would have %zu bytes; it can have %zu",
+                             what, buf->size - start, size_max);
+    return LKS_OK;
+}
+
+const char *lks_json_seal_problem(const void *data,
+                                  size_t size,
+                                  size_t size_max)
+{
+    const char *text = data;
+    char end[END_SIZE + 1];
+
+    if (size <= END_SIZE || size > size_max)
+        return "it has an impossible size";
+    make_end(text, size - END_SIZE, end);
+    if (memcmp(text + size - END_SIZE, end, END_SIZE) != 0)
+        return "it has a wrong checksum";
+    return NULL;
 }
 
 bool lks_json_number(const json_t *object,

@@ -1,5 +1,5 @@
 /*
- * JSON of ours: descriptors and states. Private to this room.
+ * JSON of ours: descriptors, watermarks and states. Private to this room.
  */
 #ifndef LKS_FORMAT_JSON_TEXT_H
 #define LKS_FORMAT_JSON_TEXT_H
@@ -23,6 +23,22 @@ enum lks_status lks_json_parse(const char *text,
 enum lks_status lks_json_write(const json_t *value,
                                struct lks_buf *buf,
                                struct lks_error *error);
+
+/*
+ * The same as an object of the store: its last key is a checksum of all before,
+ * so that a reader checks the bytes before it parses any. `what` is
+ * "descriptor", ...
+ */
+enum lks_status lks_json_seal(const json_t *value,
+                              const char *what,
+                              size_t size_max,
+                              struct lks_buf *buf,
+                              struct lks_error *error);
+
+/* What is wrong with such an object's end; NULL: nothing. */
+const char *lks_json_seal_problem(const void *data,
+                                  size_t size,
+                                  size_t size_max);
 
 /* False if the key is not there or is not a whole number of [0, max]. */
 bool lks_json_number(const json_t *object,

@@ -40,6 +40,7 @@ bool lks_manifest_name_parse(const uint8_t stream[LKS_ID_SIZE],
 
 /* index/<16 hex> */
 void lks_index_name(uint64_t number, char name[LKS_NAME_SIZE]);
+bool lks_index_name_parse(const char *name, uint64_t *out_number);
 
 /* The four bytes of an owner that stand in data names and entries. */
 uint32_t lks_owner_tag(const uint8_t owner[LKS_ID_SIZE]);
@@ -50,5 +51,35 @@ void lks_data_name(const char *producer,
                    uint32_t owner_tag,
                    uint64_t seq,
                    char name[LKS_NAME_SIZE]);
+
+struct lks_data_parts {
+    char producer[LKS_PRODUCER_ID_SIZE_MAX + 1];
+    uint64_t epoch;
+    uint32_t owner_tag;
+    uint64_t seq;
+};
+
+/* False if `name` is no TGB's. */
+bool lks_data_name_parse(const char *name, struct lks_data_parts *out_parts);
+
+/* Whose watermark it is. */
+struct lks_watermark_parts {
+    char group[LKS_PRODUCER_ID_SIZE_MAX + 1];
+    char run[LKS_PRODUCER_ID_SIZE_MAX + 1];
+    uint64_t attempt;
+    uint32_t rank; /* LKS_RANK_ALL: one rank writes for all */
+};
+
+#define LKS_RANK_ALL UINT32_MAX
+
+/* watermark/<group>/<run>-<attempt>/<rank>; the rank may be "all" */
+void lks_watermark_name(const struct lks_watermark_parts *parts,
+                        char name[LKS_NAME_SIZE]);
+
+/* What all watermarks of the run begin with; the rank is passed over. */
+void lks_watermark_prefix(const struct lks_watermark_parts *parts,
+                          char name[LKS_NAME_SIZE]);
+bool lks_watermark_name_parse(const char *name,
+                              struct lks_watermark_parts *out_parts);
 
 #endif

@@ -9,11 +9,9 @@
 #include "inspect/verify.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
 
 struct names {
     struct lks_verify *verify;
@@ -22,54 +20,6 @@ struct names {
     uint64_t behind_count;  /* data objects that are not ahead */
     uint64_t retired_count; /* index blocks below the first live step */
 };
-
-struct data_name {
-    char producer[LKS_PRODUCER_ID_SIZE_MAX + 1];
-    uint64_t epoch;
-    uint32_t owner_tag;
-    uint64_t seq;
-};
-
-/* The number up to `end`, which must follow it. */
-static bool take_number(const char **at, char end, uint64_t *out_number)
-{
-    char digits[21];
-    size_t size = strspn(*at, "0123456789");
-
-    if (size == 0 || size >= sizeof(digits) || (*at)[size] != end)
-        return false;
-    memcpy(digits, *at, size);
-    digits[size] = '\0';
-    *at += size + (end != '\0');
-    return lks_parse_u64(digits, out_number);
-}
-
-static bool parse_data_name(const char *key, struct data_name *out_name)
-{
-    struct data_name name;
-    char expected[LKS_NAME_SIZE];
-    uint8_t tag[4];
-    const char *at = key + strlen("data/");
-    size_t size = strcspn(at, "/");
-
-    if (size >= sizeof(name.producer) || at[size] != '/')
-        return false;
-    memcpy(name.producer, at, size);
-    name.producer[size] = '\0';
-    at += size + 1;
-    if (!take_number(&at, '-', &name.epoch) || strcspn(at, "/") != 8 ||
-        !lks_hex_decode(at, tag, sizeof(tag)) || at[8] != '/')
-        return false;
-    at += 9;
-    name.owner_tag = (uint32_t)tag[0] << 24 | (uint32_t)tag[1] << 16 |
-                     (uint32_t)tag[2] << 8 | (uint32_t)tag[3];
-    if (!take_number(&at, '\0', &name.seq))
-        return false;
-    lks_data_name(name.producer, name.epoch, name.owner_tag, name.seq,
-                  expected);
-    *out_name = name;
-    return strcmp(key, expected) == 0;
-}
 
 static enum lks_status look_again(struct names *names, struct lks_error *error)
 {
@@ -82,7 +32,7 @@ static enum lks_status look_again(struct names *names, struct lks_error *error)
 }
 
 static bool has_opened(const struct lks_manifest *head,
-                       const struct data_name *name)
+                       const struct lks_data_parts *name)
 {
     struct lks_producer_record record;
 
@@ -92,7 +42,7 @@ static bool has_opened(const struct lks_manifest *head,
 
 static enum lks_status take_data(struct names *names,
                                  const char *key,
-                                 const struct data_name *name,
+                                 const struct lks_data_parts *name,
                                  struct lks_error *error)
 {
     struct lks_verify *verify = names->verify;
@@ -149,47 +99,21 @@ static enum lks_status take_block(struct names *names,
                               key);
 }
 
-static bool parse_index_name(const char *key, uint64_t *out_number)
-{
-    char expected[LKS_NAME_SIZE];
-    const char *digits = key + strlen("index/");
-    uint8_t bytes[8];
-    uint64_t number = 0;
-
-    if (strlen(digits) != 16 || !lks_hex_decode(digits, bytes, sizeof(bytes)))
-        return false;
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        number = number << 8 | bytes[i];
-    lks_index_name(number, expected);
-    *out_number = number;
-    return strcmp(key, expected) == 0;
-}
-
-/* watermark/<group>/<run>/<rank> */
-static bool is_watermark(const char *key)
-{
-    size_t slashes = 0;
-
-    if (strncmp(key, "watermark/", strlen("watermark/")) != 0)
-        return false;
-    for (const char *at = key; *at != '\0'; at++)
-        slashes += *at == '/';
-    return slashes == 3;
-}
-
 static enum lks_status take_name(struct names *names,
                                  const char *key,
                                  struct lks_error *error)
 {
     const uint8_t *stream = names->verify->stream->descriptor.stream;
-    struct data_name name;
+    struct lks_watermark_parts watermark;
+    struct lks_data_parts name;
     uint64_t number;
 
-    if (strncmp(key, "data/", 5) == 0 && parse_data_name(key, &name))
+    if (lks_data_name_parse(key, &name))
         return take_data(names, key, &name, error);
-    if (strncmp(key, "index/", 6) == 0 && parse_index_name(key, &number))
+    if (lks_index_name_parse(key, &number))
         return take_block(names, key, number, error);
-    if (strcmp(key, LKS_DESCRIPTOR_NAME) == 0 || is_watermark(key) ||
+    if (strcmp(key, LKS_DESCRIPTOR_NAME) == 0 ||
+        lks_watermark_name_parse(key, &watermark) ||
         lks_manifest_name_parse(stream, key, &number))
         return LKS_OK;
     return lks_report_note(&names->verify->report, error,

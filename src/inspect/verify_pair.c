@@ -48,7 +48,6 @@ static enum lks_status check_numbers(const struct pair *pair,
     } numbers[] = {
         {"next_step", lks_manifest_next_step},
         {"first_live_step", lks_manifest_first_live_step},
-        {"claimed", lks_manifest_claimed},
         {"total_bytes", lks_manifest_total_bytes},
     };
 
