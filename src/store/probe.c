@@ -235,6 +235,9 @@ static enum lks_status run(struct lks_probe *probe,
                       line_arg, error);
         if (told != LKS_OK)
             return told;
+        /* A promise that was found broken before stays the reason. */
+        if (says_nothing(status) && outcome != LKS_OK)
+            return outcome;
         if (says_nothing(status))
             return lks_error_set(error, status, "%s", reason.message);
         if (status != LKS_OK && outcome == LKS_OK)
