@@ -13,6 +13,9 @@
  * stall should not count as a change. */
 #define SAMPLE_WEIGHT 0.1
 #define SAMPLE_MAX_TIMES 4.0
+/* One conflict in 25 is within DAC's usual budget, and must not look like ten
+ * times that. */
+#define CONFLICT_WEIGHT 0.02
 
 /* version_ns is measured over so many versions, without an own commit. */
 #define MARK_VERSIONS 64u
@@ -28,9 +31,6 @@
 #define ANCHOR_TIMES 1.5
 #define ANCHOR_VERSIONS 3u
 
-#ifndef BRISK
-#define BRISK 1.0
-#endif
 #define STRIDE_MAX (UINT64_C(1) << 20)
 
 static double smooth(double mean, double weight, double sample)
@@ -134,8 +134,7 @@ static void guess_landing(struct lks_pacing *pacing,
                           uint64_t version)
 {
     double passed = (double)(version - pacing->view.version);
-    double guess_ns =
-        (double)pacing->landed_ns + BRISK * brisk_ns(pacing) * passed;
+    double guess_ns = (double)pacing->landed_ns + brisk_ns(pacing) * passed;
     bool late = pacing->misses > 0 && pacing->absent > version;
     double low_ns = 0.0;
 
@@ -183,6 +182,11 @@ void lks_pacing_saw(struct lks_pacing *pacing,
     }
     if (look->newest || !pacing->has_view)
         pacing->anchor = view->version;
+    if (!pacing->has_view && !look->advanced) {
+        /* It is older, and nobody knows how much. */
+        pacing->landed_ns = pacing->absent_ns;
+        pacing->seen_ns = pacing->absent_ns;
+    }
     pacing->newest = look->newest || (!look->advanced && look->stride == 1);
     pacing->view = *view;
     pacing->has_view = true;

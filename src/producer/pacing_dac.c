@@ -10,15 +10,16 @@
  *
  * T is an attempt (look, PUT), w the part of it in which another's commit makes
  * it fail: from the look's middle, when its answer was true, to the PUT's end.
- * What the model misses is corrected by what is measured. docs/benchmarks/pacing.md.
+ * What the model misses is corrected by what is measured.
+ * docs/benchmarks/pacing.md compares it with others.
  */
 #include <math.h>
 
 #include "producer/pacing_policy.h"
 
-#define CORRECTION_UP 1.1
+#define CORRECTION_UP 1.02
 #define CORRECTION_DOWN 0.98
-#define CORRECTION_MAX 16.0
+#define CORRECTION_MAX 4.0
 
 static double conflict_gap_ns(const struct lks_pacing *pacing,
                               double attempt_ns)

@@ -6,7 +6,9 @@
  * the next one, looks for that version by name, and tries once it is there. It
  * does not care for the versions between. The others take over from one who
  * does not come, in order, each after one last look. Who is no member uses the
- * versions that are kept for guests. docs/benchmarks/pacing.md argues the numbers.
+ * versions that are kept for guests.
+ *
+ * docs/benchmarks/pacing.md argues the rule, and measures it.
  */
 #include <math.h>
 
