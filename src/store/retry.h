@@ -22,7 +22,7 @@
 /* How long a wait may get, and what the first ones are at most. */
 #define LKS_RETRY_LONGEST_MS 5000u
 #define LKS_RETRY_FIRST_MS 25u
-#define LKS_RETRY_FIRST_THROTTLED_MS 200u
+#define LKS_RETRY_FIRST_THROTTLED_MS 500u
 
 struct lks_retry_budget;
 
