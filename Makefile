@@ -11,7 +11,7 @@ OUR_C = find include src cli tests bench examples python -name '*.[ch]' 2>/dev/n
 FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 .NOTPARALLEL:
-.PHONY: help test demo quick asan tsan fuzz bench build tidy lint format \
+.PHONY: help test demo quick asan tsan fuzz bench bench-pacing build tidy lint format \
 	format-check deps deps-test deps-fuzz clean
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make quick | asan | tsan         one build and its quick tests"
 	@echo "make fuzz [SECONDS=60]           each decoder for so long"
 	@echo "make bench [STORE=url]           against the raw store"
+	@echo "make bench-pacing                commit policies, in a model"
 	@echo "make build                       the release build"
 	@echo "make tidy | format-check         the rules of CONTRIBUTING.md"
 	@echo "make format | lint | clean"
@@ -60,6 +61,10 @@ bench: build
 		$(CLI) bench $$what $(BENCH_STORE)/$$what-$$$$; \
 	done
 	$(if $(STORE),,rm -rf /dev/shm/lakestream-bench)
+
+# Tables and plots for docs/benchmarks/, from the model; a few minutes.
+bench-pacing: build
+	PYTHON=$(PYTHON) bench/pacing/run.sh
 
 tidy:
 	$(PYTHON) tools/tidy.py

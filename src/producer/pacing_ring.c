@@ -11,6 +11,12 @@
 #define GUEST_GAP_CUT 4u
 #define GUEST_GAP_FLOOR 16u
 
+/* On a guests' version, members leave so much to guests: time for one try, and
+ * every so often time for one who is slow, and would never come in else. */
+#define HOLD_PERMILLE 2500u
+#define LONG_HOLD_PERMILLE 20000u
+#define LONG_HOLD_EVERY 32u
+
 /* One committer's T moves the common one by this part, up or down. Steps of
  * equal size make it the median, which one slow producer does not move. */
 #define TURN_STEP_PART 16u
@@ -29,6 +35,15 @@ static uint32_t next_place(const struct lks_ring *ring, uint32_t place)
     return place + 1 >= ring->count ? 0 : place + 1;
 }
 
+static uint32_t hold_permille(const struct lks_ring *ring)
+{
+    uint64_t gap = ring->guest_gap == 0 ? 1 : ring->guest_gap;
+
+    return ring->guest_version / gap % LONG_HOLD_EVERY == LONG_HOLD_EVERY - 1
+               ? LONG_HOLD_PERMILLE
+               : HOLD_PERMILLE;
+}
+
 void lks_ring_turn(const struct lks_ring *ring,
                    uint64_t version,
                    uint32_t me,
@@ -44,7 +59,9 @@ void lks_ring_turn(const struct lks_ring *ring,
 
     assert(ring->count == 0 || me < ring->count);
 
-    if (!turn.guest_version)
+    if (turn.guest_version)
+        turn.hold_permille = hold_permille(ring);
+    else
         turn.until_guest = ring->guest_version - version;
     for (uint32_t i = 0; i < ring->count; i++) {
         const struct lks_ring_place *other;

@@ -25,6 +25,7 @@ struct lks_turn {
     uint64_t lap_permille;   /* of all members' turns */
     uint32_t permille;       /* of the own turn */
     uint64_t until_guest;    /* versions until the next one for guests */
+    uint32_t hold_permille;  /* what members leave to guests, in turn_us */
     uint64_t guest_gap;      /* small while guests come; doubles when none */
     uint64_t turn_us;        /* T as the committers measure it; 0: not yet */
 };

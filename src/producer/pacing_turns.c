@@ -22,10 +22,9 @@
 #define SLOT 3.0
 /* So late in its slot a take-over may still begin and end within it. */
 #define GRACE 1.4
-/* On a guests' version, what members leave to guests, who do not begin in the
- * last part of it. */
-#define GUEST_HOLD 2.5
-#define GUEST_END 1.6
+/* A guest's try takes so long; it has to be over when the hold for guests is.
+ */
+#define GUEST_TRY 0.9
 
 /* From one look for a version to the next look for the same one. */
 #define POLL 0.6
@@ -111,7 +110,7 @@ static double take_over_ns(const struct lks_pacing *pacing, uint64_t now_ns)
 {
     const struct lks_turn *turn = &pacing->view.turn;
     double unit = unit_ns(pacing);
-    double hold = turn->guest_version ? GUEST_HOLD * unit : 0.0;
+    double hold = unit * (double)turn->hold_permille / 1000.0;
     double lap = hold + SLOT * unit * (double)turn->lap_permille / 1000.0;
     double grace = GRACE * unit * (double)turn->permille / 1000.0;
     double from = (double)pacing->seen_ns;
@@ -172,7 +171,12 @@ static void aim(const struct lks_pacing *pacing,
     double landed_ns = (double)pacing->landed_ns;
     double turn_ns = version_ns(pacing);
     double when_ns = landed_ns + turn_ns * (double)turns - early_ns;
+    double slow_ns = lks_pacing_attempt_ns(pacing) - unit_ns(pacing);
     double expected;
+
+    /* Who is slower than others has to begin sooner. */
+    if (slow_ns > 0.0)
+        when_ns -= slow_ns;
 
     if (when_ns < due_ns(pacing))
         when_ns = due_ns(pacing);
@@ -355,6 +359,16 @@ static void break_silence(struct lks_pacing *pacing,
             (double)now_ns + (1.0 + random_unit) * unit_ns(pacing), 1);
 }
 
+/* From then on a guest's try might not be over before a member's begins. */
+static double guest_end_ns(const struct lks_pacing *pacing)
+{
+    double unit = unit_ns(pacing);
+    double own_ns = lks_pacing_attempt_ns(pacing);
+
+    return unit * (double)pacing->view.turn.hold_permille / 1000.0 -
+           GUEST_TRY * (own_ns > unit ? own_ns : unit);
+}
+
 static void next_as_guest(struct lks_pacing *pacing,
                           uint64_t now_ns,
                           double random_unit,
@@ -363,9 +377,10 @@ static void next_as_guest(struct lks_pacing *pacing,
     const struct lks_turn *turn = &pacing->view.turn;
     double unit = unit_ns(pacing);
     double since_ns = (double)(now_ns - pacing->seen_ns);
-    double lap_ns = turn->members == 0
-                        ? 0.0
-                        : GUEST_HOLD + SLOT * (double)turn->lap_permille / 1e3;
+    double lap_ns =
+        unit *
+        ((double)turn->hold_permille + SLOT * (double)turn->lap_permille) /
+        1000.0;
     double when_ns = (double)now_ns + POLL * unit;
 
     judge_guests(pacing);
@@ -378,10 +393,10 @@ static void next_as_guest(struct lks_pacing *pacing,
     } else if (!pacing->newest) {
         look_at(out_step, now_ns, (double)now_ns,
                 lks_pacing_stride(pacing, now_ns));
-    } else if (turn->guest_version && since_ns < GUEST_END * unit &&
+    } else if (turn->guest_version && since_ns < guest_end_ns(pacing) &&
                draws(pacing, random_unit)) {
         try_now(out_step);
-    } else if (since_ns > lap_ns * unit) {
+    } else if (turn->members == 0 || since_ns > lap_ns) {
         break_silence(pacing, now_ns, random_unit, out_step);
     } else {
         if (turn->until_guest > 1)

@@ -144,6 +144,27 @@ static void the_way_to_the_next_guest_version_adapts(void **state)
     assert_int_equal(fixture.ring.guest_version, 56);
 }
 
+static void guests_are_left_time_and_the_slow_ones_more_at_times(void **state)
+{
+    struct fixture fixture;
+    uint32_t long_count = 0;
+
+    (void)state;
+    set_up(&fixture);
+    assert_int_equal(turn_of(&fixture, 3).hold_permille, 0);
+    assert_int_equal(turn_of(&fixture, 3).until_guest, 50);
+    for (uint64_t i = 0; i < 320; i++) {
+        struct lks_turn turn;
+
+        fixture.ring.guest_version = 16 * i;
+        lks_ring_turn(&fixture.ring, 16 * i, 3, &turn);
+        assert_true(turn.guest_version);
+        assert_true(turn.hold_permille >= 2500);
+        long_count += turn.hold_permille >= 20000;
+    }
+    assert_int_equal(long_count, 10);
+}
+
 static void the_unit_of_turns_is_the_median_not_the_slow_ones(void **state)
 {
     struct fixture fixture;
@@ -186,6 +207,7 @@ int main(void)
         cmocka_unit_test(too_many_misses_in_a_row_and_it_is_out),
         cmocka_unit_test(a_guest_joins_and_does_not_move_the_turn),
         cmocka_unit_test(the_way_to_the_next_guest_version_adapts),
+        cmocka_unit_test(guests_are_left_time_and_the_slow_ones_more_at_times),
         cmocka_unit_test(the_unit_of_turns_is_the_median_not_the_slow_ones),
         cmocka_unit_test(who_leaves_is_not_waited_for),
     };

@@ -174,6 +174,7 @@ static void a_member_leaves_the_guests_version_to_guests(void **state)
     set_up(&fixture, 1);
     look(&fixture, 1, false);
     fixture.view.turn.guest_version = true;
+    fixture.view.turn.hold_permille = 2500;
     look(&fixture, 1, true);
     assert_int_equal(next(&fixture).act, LKS_ACT_LOOK);
     look(&fixture, 1, false);
@@ -201,6 +202,7 @@ static void a_guest_goes_on_a_guests_version_only(void **state)
     fixture.view.turn.in_ring = false;
     fixture.view.turn.until_guest = 0;
     fixture.view.turn.guest_version = true;
+    fixture.view.turn.hold_permille = 2500;
     look(&fixture, 1, true);
     assert_int_equal(next(&fixture).act, LKS_ACT_LOOK);
     look(&fixture, 1, false);
@@ -217,6 +219,7 @@ static void guests_go_less_often_when_they_meet(void **state)
     fixture.view.turn.in_ring = false;
     fixture.view.turn.until_guest = 0;
     fixture.view.turn.guest_version = true;
+    fixture.view.turn.hold_permille = 2500;
     look(&fixture, 1, false);
     next(&fixture);
     chance = fixture.pacing.chance;
