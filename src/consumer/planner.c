@@ -148,6 +148,25 @@ static enum lks_status look_up(struct lks_planner *planner,
     }
 }
 
+/* Tables do not queue behind slices: then these would wait for them in turn,
+ * and each step would take the time of two requests. */
+static enum lks_status submit_table(struct lks_planner *planner,
+                                    struct lks_batch *batch,
+                                    struct lks_error *error)
+{
+    enum lks_status status = LKS_OK;
+
+    if (planner->table_pool == NULL)
+        status =
+            lks_pool_new(planner->stream->env, "lks-table",
+                         planner->fetch_count, &planner->table_pool, error);
+    if (status != LKS_OK)
+        return status;
+    batch->table_job.run = table_run;
+    lks_pool_submit(planner->table_pool, &batch->table_job);
+    return LKS_OK;
+}
+
 /* Makes a batch of the next step, which can be seen. */
 static enum lks_status plan_step(struct lks_planner *planner,
                                  struct lks_error *error)
@@ -174,14 +193,13 @@ static enum lks_status plan_step(struct lks_planner *planner,
 
     table = &batch->source.entry.table;
     if (table->kind == LKS_TABLE_FOOTER) {
-        batch->table_job.run = table_run;
-        lks_pool_submit(planner->pool, &batch->table_job);
+        status = submit_table(planner, batch, error);
     } else {
         status = lks_batch_lay_out(batch, table, error);
-        if (status != LKS_OK)
-            goto done;
         batch->locked.laid_out = true; /* Nobody else knows it yet. */
     }
+    if (status != LKS_OK)
+        goto done;
     planner->step += share->group;
     ahead_push(planner, batch);
 
@@ -294,8 +312,10 @@ void lks_planner_stop(struct lks_planner *planner)
 
     /* The thread first: it submits to the pool. */
     lks_thread_join(planner->stream->env, planner->thread);
+    lks_pool_free(planner->table_pool);
     lks_pool_free(planner->pool);
     planner->thread = NULL;
+    planner->table_pool = NULL;
     planner->pool = NULL;
     while (planner->ahead_count > 0)
         lks_batch_free(ahead_pop(planner));

@@ -17,9 +17,10 @@ struct lks_planner {
     struct lks_follower *follower; /* the planner's while it runs */
     struct lks_prefetch *prefetch;
     struct lks_shelf *shelf;
-    uint32_t fetch_count; /* threads of the pool */
+    uint32_t fetch_count; /* threads of a pool */
 
-    struct lks_pool *pool; /* NULL while it does not run */
+    struct lks_pool *pool;       /* NULL while it does not run */
+    struct lks_pool *table_pool; /* NULL until a table is in a footer */
     struct lks_thread *thread;
 
     /* The thread's own. */
