@@ -20,6 +20,7 @@ enum lks_status lks_prefetch_init(struct lks_prefetch *prefetch,
 {
     *prefetch = (struct lks_prefetch){.env = env, .cancel = cancel};
     prefetch->locked.waiting_since_ns = LKS_FOREVER;
+    prefetch->locked.hungry_since_ns = LKS_FOREVER;
     return lks_monitor_new(env, &prefetch->monitor, error);
 }
 
@@ -119,6 +120,7 @@ void lks_prefetch_clear(struct lks_prefetch *prefetch)
     prefetch->locked.planner_ended = false;
     prefetch->locked.error = no_error;
     prefetch->locked.poll_credit = 0;
+    prefetch->locked.hungry_since_ns = LKS_FOREVER;
     leave(prefetch);
 }
 
@@ -157,23 +159,26 @@ static enum lks_status try_take_locked(struct lks_prefetch *prefetch,
     return LKS_OK;
 }
 
-static void count_wait_locked(struct lks_prefetch *prefetch, uint64_t waited_ns)
+/* It began to wait at `begin_ns`, and for the same step before. */
+static void count_wait_locked(struct lks_prefetch *prefetch, uint64_t begin_ns)
 {
     struct lks_counts *counts = &prefetch->locked.counts;
+    uint64_t now_ns = lks_env_now_ns(prefetch->env);
+    uint64_t whole_ns = now_ns - prefetch->locked.hungry_since_ns;
 
-    counts->wait_ns += waited_ns;
-    if (counts->longest_wait_ns < waited_ns)
-        counts->longest_wait_ns = waited_ns;
+    counts->wait_ns += now_ns - begin_ns;
+    if (counts->longest_wait_ns < whole_ns)
+        counts->longest_wait_ns = whole_ns;
 }
 
 static void report_locked(struct lks_prefetch *prefetch,
-                          uint64_t begin_ns,
                           struct lks_wait_report *out_report)
 {
     size_t first = prefetch->locked.first;
 
     out_report->now_ns = lks_env_now_ns(prefetch->env);
-    out_report->waited_ns = out_report->now_ns - begin_ns;
+    out_report->waited_ns =
+        out_report->now_ns - prefetch->locked.hungry_since_ns;
     out_report->fetching = prefetch->locked.count > 0;
     out_report->sighting = prefetch->locked.sighting;
     out_report->trouble = prefetch->locked.count > 0
@@ -181,7 +186,8 @@ static void report_locked(struct lks_prefetch *prefetch,
                               : prefetch->locked.error;
 }
 
-/* Waits until there is something to take. */
+/* Waits until there is something to take. Who waits for one step in several
+ * calls, to look after other things meanwhile, has waited since the first. */
 static enum lks_status wait_and_take_locked(struct lks_prefetch *prefetch,
                                             uint64_t timeout_ms,
                                             struct lks_batch **out_batch,
@@ -193,7 +199,9 @@ static enum lks_status wait_and_take_locked(struct lks_prefetch *prefetch,
     enum lks_status status = LKS_TIMEOUT;
     bool in_time = true;
 
-    prefetch->locked.waiting_since_ns = begin_ns;
+    if (prefetch->locked.hungry_since_ns == LKS_FOREVER)
+        prefetch->locked.hungry_since_ns = begin_ns;
+    prefetch->locked.waiting_since_ns = prefetch->locked.hungry_since_ns;
     lks_monitor_wake(prefetch->env, prefetch->monitor);
     while (status == LKS_TIMEOUT && in_time) {
         in_time =
@@ -203,8 +211,8 @@ static enum lks_status wait_and_take_locked(struct lks_prefetch *prefetch,
     prefetch->locked.waiting_since_ns = LKS_FOREVER;
 
     if (status == LKS_TIMEOUT)
-        report_locked(prefetch, begin_ns, out_report);
-    count_wait_locked(prefetch, lks_env_now_ns(prefetch->env) - begin_ns);
+        report_locked(prefetch, out_report);
+    count_wait_locked(prefetch, begin_ns);
     return status;
 }
 
@@ -221,6 +229,8 @@ enum lks_status lks_prefetch_take(struct lks_prefetch *prefetch,
     if (status == LKS_TIMEOUT)
         status = wait_and_take_locked(prefetch, timeout_ms, out_batch,
                                       out_report, error);
+    if (status == LKS_OK)
+        prefetch->locked.hungry_since_ns = LKS_FOREVER;
     leave(prefetch);
     return status;
 }

@@ -56,6 +56,7 @@ struct lks_prefetch {
         uint64_t batch_size; /* what the last batch reserved */
         int64_t poll_credit; /* looks that steps handed out have paid for */
         uint64_t waiting_since_ns; /* LKS_FOREVER: no caller waits */
+        uint64_t hungry_since_ns;  /* when the first wait for this step began */
         enum lks_planner_need planner_need;
         bool planner_ended;     /* for good, and `error` says why */
         struct lks_error error; /* or its last trouble, while it goes on */
