@@ -1,0 +1,297 @@
+/*
+ * Consumers. The library waits for a step in short turns (CORE_TURN_MS is what
+ * it has for starve_timeout_ms), and between two turns signals are looked for,
+ * until the caller's own time is over.
+ */
+#include "core.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS_PER_S 1000u
+#define NS_PER_MS 1000000u
+
+struct core_consumer {
+    PyObject head;
+    struct lks_consumer *consumer;
+    struct core_stream *stream;
+    struct core_guard guard;
+};
+
+/* ---------------------------------------------------------------- open -- */
+
+struct consumer_call {
+    struct lks_stream *stream;
+    uint32_t rank, dp, cp;
+    uint64_t step;
+    struct lks_options *options;
+    struct lks_consumer *consumer;
+};
+
+static enum lks_status run_open(void *arg, struct lks_error *error)
+{
+    struct consumer_call *open = arg;
+
+    return lks_consumer_open(open->stream, open->rank, open->dp, open->cp,
+                             open->step, open->options, &open->consumer, error);
+}
+
+static void discard_open(void *arg)
+{
+    struct consumer_call *open = arg;
+
+    lks_consumer_close(open->consumer);
+    lks_options_free(open->options);
+    free(open);
+}
+
+static PyObject *wrap(struct core_stream *stream, struct lks_consumer *consumer)
+{
+    struct core_state *state = PyType_GetModuleState(Py_TYPE(&stream->head));
+    struct core_consumer *self =
+        (void *)PyType_GenericAlloc(state->consumer_type, 0);
+
+    if (self == NULL) {
+        lks_consumer_close(consumer);
+        return NULL;
+    }
+    core_guard_init(&self->guard, "Consumer");
+    self->consumer = consumer;
+    Py_INCREF(&stream->head);
+    self->stream = stream;
+    return (PyObject *)self;
+}
+
+/* None is the first live step. */
+static bool parse_step(PyObject *object, uint64_t *out_step)
+{
+    *out_step = LKS_STEP_FIRST;
+    if (object != Py_None)
+        *out_step = PyLong_AsUnsignedLongLong(object);
+    return !PyErr_Occurred();
+}
+
+PyObject *core_consumer_open(struct core_stream *stream, PyObject *args)
+{
+    static const struct core_call call = {.run = run_open,
+                                          .discard = discard_open};
+    struct consumer_call wish = {.stream = stream->stream}, *open;
+    struct lks_error error;
+    PyObject *step, *options, *result = NULL;
+
+    if (!PyArg_ParseTuple(args, "IIIOO", &wish.rank, &wish.dp, &wish.cp, &step,
+                          &options) ||
+        !parse_step(step, &wish.step) || !core_guard_check(&stream->guard))
+        return NULL;
+    wish.options = core_options_new(options);
+    if (wish.options == NULL)
+        return NULL;
+    open = malloc(sizeof(*open));
+    if (open == NULL) {
+        lks_options_free(wish.options);
+        return PyErr_NoMemory();
+    }
+    *open = wish;
+    Py_INCREF(&stream->head); /* Left to a call that is abandoned. */
+    if (!core_call_run(&call, open, &error))
+        return NULL;
+    if (error.status == LKS_OK) {
+        result = wrap(stream, open->consumer);
+        open->consumer = NULL;
+    } else {
+        core_raise(&error);
+    }
+    discard_open(open);
+    Py_DECREF(&stream->head);
+    return result;
+}
+
+/* --------------------------------------------------------------- close -- */
+
+static void shut(struct core_consumer *self)
+{
+    struct lks_consumer *consumer = self->consumer;
+
+    self->guard.closed = true;
+    self->consumer = NULL;
+    if (consumer == NULL || self->guard.pid != getpid())
+        return;
+    Py_BEGIN_ALLOW_THREADS lks_consumer_close(consumer);
+    Py_END_ALLOW_THREADS
+}
+
+static PyObject *consumer_close(PyObject *object, PyObject *unused)
+{
+    struct core_consumer *self = (void *)object;
+
+    (void)unused;
+    if (self->guard.pid == getpid() && self->guard.busy &&
+        self->consumer != NULL) {
+        lks_consumer_cancel(self->consumer);
+        core_guard_await(&self->guard);
+    }
+    shut(self);
+    Py_RETURN_NONE;
+}
+
+static void consumer_dealloc(PyObject *object)
+{
+    struct core_consumer *self = (void *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    freefunc release = PyType_GetSlot(type, Py_tp_free);
+
+    shut(self);
+    Py_CLEAR(self->stream);
+    release(object);
+    Py_DECREF(type);
+}
+
+/* ---------------------------------------------------------------- next -- */
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * MS_PER_S + (uint64_t)now.tv_nsec / NS_PER_MS;
+}
+
+/* LKS_UNAVAILABLE after a whole turn is a store that may come back. */
+static bool may_come(enum lks_status status, uint64_t turn_ms)
+{
+    return status == LKS_TIMEOUT ||
+           (status == LKS_UNAVAILABLE && turn_ms >= CORE_TURN_MS / 2);
+}
+
+/* False: a signal handler raised. */
+static bool take(struct core_consumer *self,
+                 uint64_t timeout_ms,
+                 struct lks_batch **out_batch,
+                 struct lks_error *error)
+{
+    uint64_t begin_ms = now_ms(), turn_ms = begin_ms, end_ms = begin_ms;
+
+    for (;;) {
+        Py_BEGIN_ALLOW_THREADS error->status =
+            lks_consumer_next(self->consumer, out_batch, error);
+        Py_END_ALLOW_THREADS if (error->status == LKS_OK) return true;
+        end_ms = now_ms();
+        if (!may_come(error->status, end_ms - turn_ms) ||
+            end_ms - begin_ms >= timeout_ms)
+            return true;
+        if (PyErr_CheckSignals() != 0)
+            return false;
+        turn_ms = end_ms;
+    }
+}
+
+static PyObject *consumer_next(PyObject *object, PyObject *args)
+{
+    const struct core_state *state = PyType_GetModuleState(Py_TYPE(object));
+    struct core_consumer *self = (void *)object;
+    struct lks_batch *batch = NULL;
+    unsigned long long timeout_ms;
+    struct lks_error error;
+    PyObject *type;
+    bool taken;
+
+    if (!PyArg_ParseTuple(args, "OK", &type, &timeout_ms) ||
+        !core_batch_type_check(state, type) || !core_guard_enter(&self->guard))
+        return NULL;
+    taken = take(self, timeout_ms, &batch, &error);
+    core_guard_leave(&self->guard);
+    if (!taken)
+        return NULL;
+    if (error.status != LKS_OK)
+        return core_raise_by("from_wait", &error);
+    return core_batch_wrap((PyTypeObject *)type, self->stream, batch);
+}
+
+/* ------------------------------------------------------------- the rest -- */
+
+static PyObject *consumer_state(PyObject *object, PyObject *unused)
+{
+    struct core_consumer *self = (void *)object;
+    char text[LKS_STATE_SIZE_MAX];
+    struct lks_error error;
+
+    (void)unused;
+    if (!core_guard_check(&self->guard))
+        return NULL;
+    error.status =
+        lks_consumer_state(self->consumer, text, sizeof(text), &error);
+    if (error.status != LKS_OK)
+        return core_raise(&error);
+    return PyUnicode_FromString(text);
+}
+
+static PyObject *consumer_restore(PyObject *object, PyObject *args)
+{
+    struct core_consumer *self = (void *)object;
+    struct lks_error error;
+    const char *state;
+
+    if (!PyArg_ParseTuple(args, "s", &state) || !core_guard_enter(&self->guard))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS error.status =
+        lks_consumer_restore(self->consumer, state, &error);
+    Py_END_ALLOW_THREADS core_guard_leave(&self->guard);
+    if (error.status != LKS_OK)
+        return core_raise(&error);
+    Py_RETURN_NONE;
+}
+
+static PyObject *consumer_stats(PyObject *object, PyObject *unused)
+{
+    struct core_consumer *self = (void *)object;
+    struct lks_error error;
+    char *json = NULL;
+
+    (void)unused;
+    if (!core_guard_check(&self->guard))
+        return NULL;
+    error.status = lks_consumer_stats(self->consumer, &json, &error);
+    if (error.status != LKS_OK)
+        return core_raise(&error);
+    return core_text_take(json);
+}
+
+static PyObject *consumer_step(PyObject *object, void *unused)
+{
+    struct core_consumer *self = (void *)object;
+
+    (void)unused;
+    if (!core_guard_check(&self->guard))
+        return NULL;
+    return PyLong_FromUnsignedLongLong(lks_consumer_step(self->consumer));
+}
+
+static PyMethodDef methods[] = {
+    {"next", consumer_next, METH_VARARGS, NULL},
+    {"state", consumer_state, METH_NOARGS, NULL},
+    {"restore", consumer_restore, METH_VARARGS, NULL},
+    {"stats", consumer_stats, METH_NOARGS, NULL},
+    {"close", consumer_close, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef properties[] = {
+    {"step", consumer_step, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, (void *)"An open consumer."},
+    {Py_tp_dealloc, consumer_dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    {0, NULL},
+};
+
+PyType_Spec core_consumer_spec = {
+    .name = "lakestream._core.Consumer",
+    .basicsize = sizeof(struct core_consumer),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = slots,
+};

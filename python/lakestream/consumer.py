@@ -1,0 +1,175 @@
+"""Consumers: one rank's cursor over a stream."""
+
+import json
+
+from . import _core, errors, mesh
+from .batch import Batch, JoinedBatch
+from .config import STARVE, Handle, starve_timeout_ms, to_options
+
+STATE_VERSION = 1
+
+
+def state_step(state, stream_id):
+    """The step of a state, which must be of this stream; or a bare step."""
+    if isinstance(state, int) and not isinstance(state, bool):
+        return state
+    try:
+        version, stream, step = state["version"], state["stream"], state["step"]
+    except (TypeError, KeyError):
+        raise errors.Invalid(f"not a state of a consumer: {state!r}") from None
+    if version != STATE_VERSION:
+        raise errors.Unsupported(f"a state of version {version}, which is newer")
+    if stream != stream_id:
+        raise errors.Invalid(
+            f"the state is of stream {stream}, not of {stream_id}")
+    return step
+
+
+class Reader:
+    """Several consumers of the library that move together as one."""
+
+    def __init__(self, stream, share, step, options, stride=1):
+        self.stream, self.share, self.stride = stream, share, stride
+        options = dict(options)
+        self._timeout_ms = starve_timeout_ms(options)
+        options[STARVE] = str(_core.TURN_MS)
+        if len(share.parts) > 1 and "prefetch_bytes" in options:
+            options["prefetch_bytes"] = _part_of(options["prefetch_bytes"],
+                                                 len(share.parts))
+        self._parts = [stream.consumer(*part, step, options)
+                       for part in share.parts]
+        self._taken = []  # of the step that is being put together
+        self.plain = (len(share.parts) == 1 and share.piece[1] == 1
+                      and stride == 1)
+
+    @property
+    def step(self):
+        """The next to hand out, whatever is taken already."""
+        return self._taken[0].step if self._taken else self._parts[0].step
+
+    def next(self):
+        if self.plain:
+            return self._parts[0].next(Batch, self._timeout_ms)
+        for part in self._parts[len(self._taken):]:
+            self._taken.append(part.next(Batch, self._timeout_ms))
+        taken, self._taken = self._taken, []
+        return JoinedBatch(taken, self.share)
+
+    def seek(self, step):
+        self._taken = []
+        state = json.dumps({"version": STATE_VERSION, "stream": self.stream.id,
+                            "step": step})
+        for part in self._parts:
+            part.restore(state)
+
+    def stats(self):
+        stats = [json.loads(part.stats()) for part in self._parts]
+        total = {name: sum(each[name] for each in stats) for name in stats[0]}
+        total["steps"] = stats[0]["steps"]
+        total["longest_wait_ms"] = max(s["longest_wait_ms"] for s in stats)
+        return total
+
+    def close(self):
+        for part in self._parts:
+            part.close()
+
+
+def _part_of(size, count):
+    """A size option ("64KiB") divided among `count`."""
+    for unit, shift in (("KiB", 10), ("MiB", 20), ("GiB", 30)):
+        if size.endswith(unit):
+            size = int(size[:-len(unit)]) << shift
+            break
+    return str(max(int(size) // count, 64 << 10))
+
+
+class Consumer(Handle):
+    """One rank's cursor: iterating hands out its slices step by step, in the
+    one order that all ranks see, until the stream ends.
+
+    url             of the stream
+    rank            d * cp + c in the mesh dp x cp
+    dp, cp          this run's mesh; None is the stream's own. dp may divide the
+                    stream's or be a multiple; so may cp, for payloads with a
+                    declared axis.
+    step            the stream step to begin at; None is the first live one
+    prefetch_bytes  what may be fetched ahead (a number, or "64MiB")
+    starve_timeout  seconds to wait for a step before Starved is raised (300)
+    options         the library's, by name: fetches, poll_ms, ...
+
+    Raises FileNotFoundError without a stream, ValueError for a mesh that does
+    not divide, Reclaimed below the first live step.
+    """
+
+    _kind = "Consumer"
+
+    def __init__(self, url, rank=0, dp=None, cp=None, step=None, **options):
+        super().__init__({"url": str(url), "rank": rank, "dp": dp, "cp": cp,
+                          "step": step, **options})
+        self._restored()
+        self._handle()
+
+    def _restored(self):
+        self._next = None
+
+    def _open(self):
+        keywords = dict(self._config)
+        url, rank, dp, cp, step = (keywords.pop(name) for name in
+                                   ("url", "rank", "dp", "cp", "step"))
+        options = to_options(keywords)
+        stream = _core.stream_open(url, options)
+        share = mesh.share(stream.dp, stream.cp, rank, dp, cp)
+        reader = Reader(stream, share, step, options)
+        self._next = reader.next
+        return reader
+
+    def _current_config(self):
+        if self._opened is None:
+            return self._config
+        return {**self._config, "step": self._opened.step}
+
+    def _close(self, opened):
+        self._next = None
+        opened.close()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        """The next batch. Raises Starved, which names the step and the newest
+        manifest; Reclaimed; Corrupt; StoreError."""
+        take = self._next
+        if take is None:
+            take = self._handle().next
+        try:
+            return take()
+        except errors.Ended:
+            raise StopIteration from None
+
+    @property
+    def step(self):
+        """The next stream step to hand out, whatever was prefetched."""
+        return self._handle().step
+
+    @property
+    def stream_id(self):
+        """32 hex digits."""
+        return self._handle().stream.id
+
+    def state_dict(self):
+        """{"version": 1, "stream": id, "step": n}: the same for all ranks and
+        meshes; n is the next stream step to hand out."""
+        reader = self._handle()
+        return {"version": STATE_VERSION, "stream": reader.stream.id,
+                "step": reader.step}
+
+    def load_state_dict(self, state):
+        """Continues at a state's step, or at a bare step. ValueError for
+        another stream's state, Reclaimed if the step is gone."""
+        reader = self._handle()
+        reader.seek(state_step(state, reader.stream.id))
+
+    def stats(self):
+        """Counters since opening: steps, bytes, bytes_needed, bytes_fetched,
+        polls, gets, lists, wait_ms, longest_wait_ms."""
+        return self._handle().stats()
