@@ -1,9 +1,9 @@
 /*
  * What the benches share.
  *
- * Both sides run in one process, warmed up, in turns, and in changing order,
- * so that whatever the machine does meanwhile it does to both. The result is
- * one ratio of medians.
+ * All sides run in one process, warmed up, in turns, and in changing order,
+ * so that whatever the machine does meanwhile it does to all. The result is a
+ * ratio of medians.
  */
 #include "bench.h"
 
@@ -235,6 +235,10 @@ enum lks_status bench_threads(size_t count,
     return team.locked.error.status;
 }
 
+enum side { SIDE_RAW, SIDE_RAW_CRC, SIDE_OURS, SIDE_COUNT };
+
+static const char *const side_names[SIDE_COUNT] = {"raw", "raw_crc", "ours"};
+
 static enum lks_status take_sample(struct bench *bench,
                                    bench_measure_fn *measure,
                                    struct samples *samples,
@@ -277,84 +281,101 @@ static double number_at(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
-static int print_result(const struct bench *bench,
-                        struct samples *raw,
-                        struct samples *ours)
+/* Ours over another side's, round by round. */
+static json_t *summarize_ratios(const struct samples *samples, enum side side)
 {
-    struct samples pairs = {.count = raw->count};
-    json_t *raw_json, *ours_json, *pairs_json;
-    double ratio;
-    int code;
+    struct samples ratios = {.count = samples[SIDE_OURS].count};
 
-    for (size_t i = 0; i < pairs.count; i++)
-        pairs.mb_per_s[i] = ours->mb_per_s[i] / raw->mb_per_s[i];
-    raw_json = summarize(raw);
-    ours_json = summarize(ours);
-    pairs_json = summarize(&pairs);
-    ratio = number_at(ours_json, "median") / number_at(raw_json, "median");
-
-    if (bench->args->json)
-        return report_json(
-            bench->args,
-            json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o, "
-                      "s:o, s:f, s:o}",
-                      "bench", bench->title, "url", bench->args->operands[0],
-                      bench->workers, (json_int_t)bench->worker_count,
-                      bench->depth, (json_int_t)bench->depth_count,
-                      "slice_size", (json_int_t)bench->slice_size, "slices",
-                      (json_int_t)bench->slices, "count",
-                      (json_int_t)bench->count, "pairs",
-                      (json_int_t)bench->pairs, "unit", "MB/s", "ours",
-                      ours_json, "raw", raw_json, "ratio", ratio,
-                      "ratio_of_pairs", pairs_json));
-
-    code = printf("%s: %" PRIu64 ", %s of each: %" PRIu64 ", TGBs: %" PRIu64
-                  " of %" PRIu64 " x %" PRIu64 " bytes, pairs: %" PRIu64 "\n",
-                  bench->workers, bench->worker_count, bench->depth,
-                  bench->depth_count, bench->count, bench->slices,
-                  bench->slice_size, bench->pairs);
-    printf("%-6s %10s %10s %10s  MB/s\n", "", "median", "min", "max");
-    printf("%-6s %10.1f %10.1f %10.1f\n", "ours",
-           number_at(ours_json, "median"), number_at(ours_json, "min"),
-           number_at(ours_json, "max"));
-    printf("%-6s %10.1f %10.1f %10.1f\n", "raw", number_at(raw_json, "median"),
-           number_at(raw_json, "min"), number_at(raw_json, "max"));
-    printf("%-6s %10.3f %10.3f %10.3f  (median of pairs %.3f)\n", "ratio",
-           ratio, number_at(pairs_json, "min"), number_at(pairs_json, "max"),
-           number_at(pairs_json, "median"));
-    json_decref(pairs_json);
-    json_decref(ours_json);
-    json_decref(raw_json);
-    return code < 0 ? EXIT_FAILED : EXIT_DONE;
+    for (size_t i = 0; i < ratios.count; i++)
+        ratios.mb_per_s[i] =
+            samples[SIDE_OURS].mb_per_s[i] / samples[side].mb_per_s[i];
+    return summarize(&ratios);
 }
 
-int bench_run(struct bench *bench,
-              bench_measure_fn *measure_raw,
-              bench_measure_fn *measure_ours)
+/* The whole report; the samples are sorted afterwards. */
+static json_t *make_report(const struct bench *bench, struct samples *samples)
 {
-    struct samples raw = {0}, ours = {0};
+    json_t *rounds_raw = summarize_ratios(samples, SIDE_RAW);
+    json_t *rounds_crc = summarize_ratios(samples, SIDE_RAW_CRC);
+    json_t *report =
+        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:s}", "bench",
+                  bench->title, "url", bench->args->operands[0], bench->workers,
+                  (json_int_t)bench->worker_count, bench->depth,
+                  (json_int_t)bench->depth_count, "slice_size",
+                  (json_int_t)bench->slice_size, "slices",
+                  (json_int_t)bench->slices, "count", (json_int_t)bench->count,
+                  "pairs", (json_int_t)bench->pairs, "unit", "MB/s");
+    double medians[SIDE_COUNT];
+
+    for (int side = 0; side < SIDE_COUNT; side++) {
+        json_t *summary = summarize(&samples[side]);
+
+        medians[side] = number_at(summary, "median");
+        json_object_set_new(report, side_names[side], summary);
+    }
+    json_object_set_new(report, "ratio",
+                        json_real(medians[SIDE_OURS] / medians[SIDE_RAW]));
+    json_object_set_new(report, "ratio_crc",
+                        json_real(medians[SIDE_OURS] / medians[SIDE_RAW_CRC]));
+    json_object_set_new(report, "ratio_of_pairs", rounds_raw);
+    json_object_set_new(report, "ratio_crc_of_pairs", rounds_crc);
+    return report;
+}
+
+static void print_row(const char *name, const json_t *summary, int decimals)
+{
+    printf("%-14s %10.*f %10.*f %10.*f\n", name, decimals,
+           number_at(summary, "median"), decimals, number_at(summary, "min"),
+           decimals, number_at(summary, "max"));
+}
+
+static int print_result(const struct bench *bench, struct samples *samples)
+{
+    json_t *report = make_report(bench, samples);
+
+    if (bench->args->json)
+        return report_json(bench->args, report);
+
+    printf("%s: %" PRIu64 ", %s of each: %" PRIu64 ", TGBs: %" PRIu64
+           " of %" PRIu64 " x %" PRIu64 " bytes, rounds: %" PRIu64 "\n",
+           bench->workers, bench->worker_count, bench->depth,
+           bench->depth_count, bench->count, bench->slices, bench->slice_size,
+           bench->pairs);
+    printf("%-14s %10s %10s %10s  MB/s\n", "", "median", "min", "max");
+    for (int side = 0; side < SIDE_COUNT; side++)
+        print_row(side_names[side], json_object_get(report, side_names[side]),
+                  1);
+    print_row("ours/raw", json_object_get(report, "ratio_of_pairs"), 3);
+    print_row("ours/raw_crc", json_object_get(report, "ratio_crc_of_pairs"), 3);
+    printf("ratio of medians: %.3f of raw, %.3f of raw with a checksum\n",
+           number_at(report, "ratio"), number_at(report, "ratio_crc"));
+    json_decref(report);
+    return EXIT_DONE;
+}
+
+int bench_run(struct bench *bench, const struct bench_sides *sides)
+{
+    bench_measure_fn *const measures[SIDE_COUNT] = {sides->raw, sides->raw_crc,
+                                                    sides->ours};
+    static struct samples samples[SIDE_COUNT];
+    uint64_t round_size = SIDE_COUNT * bench->count * bench->tgb_size;
     enum lks_status status = LKS_OK;
     struct progress progress;
     struct lks_error error;
 
-    progress_start(&progress, bench->title,
-                   2 * (bench->pairs + 1) * bench->count * bench->tgb_size,
+    progress_start(&progress, bench->title, (bench->pairs + 1) * round_size,
                    true);
     for (uint64_t i = 0; i <= bench->pairs && status == LKS_OK; i++) {
-        bool raw_first = i % 2 == 0;
+        for (uint64_t k = 0; k < SIDE_COUNT && status == LKS_OK; k++) {
+            uint64_t side = (i + k) % SIDE_COUNT;
 
-        status = take_sample(bench, raw_first ? measure_raw : measure_ours,
-                             raw_first ? &raw : &ours, &error);
-        if (status == LKS_OK)
-            status = take_sample(bench, raw_first ? measure_ours : measure_raw,
-                                 raw_first ? &ours : &raw, &error);
-        if (i == 0) { /* That was for warming up. */
-            raw.count = 0;
-            ours.count = 0;
+            status = take_sample(bench, measures[side], &samples[side], &error);
         }
-        progress_show(&progress, 2 * (i + 1) * bench->count * bench->tgb_size);
+        for (int side = 0; i == 0 && side < SIDE_COUNT; side++)
+            samples[side].count = 0; /* That was for warming up. */
+        progress_show(&progress, (i + 1) * round_size);
     }
     progress_stop(&progress);
-    return status == LKS_OK ? print_result(bench, &raw, &ours)
+    return status == LKS_OK ? print_result(bench, samples)
                             : report_error(bench->args, &error);
 }

@@ -78,10 +78,17 @@ enum lks_status bench_open(struct bench *bench, struct lks_error *error);
 /* Removes all that was made. */
 void bench_close(struct bench *bench);
 
-/* Once for warming up, then in pairs; prints the report. An exit code. */
-int bench_run(struct bench *bench,
-              bench_measure_fn *measure_raw,
-              bench_measure_fn *measure_ours);
+/* What is compared: the raw store, the same with a checksum over the bytes, as
+ * whoever wants to trust them makes it, and a stream. */
+struct bench_sides {
+    bench_measure_fn *raw;
+    bench_measure_fn *raw_crc;
+    bench_measure_fn *ours;
+};
+
+/* Once for warming up, then in rounds of each; prints the report. An exit
+ * code. */
+int bench_run(struct bench *bench, const struct bench_sides *sides);
 
 /* Runs `work` in `count` threads at once, each with its index, and takes the
  * time. The first failure is the result. */

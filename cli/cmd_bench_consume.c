@@ -31,7 +31,9 @@ static const struct arg_option options[] = {
 
 struct raw_gets {
     struct bench *bench;
+    bool checksum;
     atomic_uint_fast64_t next[BENCH_WORKERS_MAX]; /* step of each rank */
+    atomic_uint_fast32_t checksums; /* so that it is not left out */
 };
 
 static enum lks_status get_ranges(void *shared,
@@ -55,6 +57,8 @@ static enum lks_status get_ranges(void *shared,
         status = interrupted() ? fail(error, LKS_CANCELLED, "interrupted")
                                : lks_object_get(bench->store, key, rank * size,
                                                 data, size, error);
+        if (status == LKS_OK && gets->checksum)
+            atomic_fetch_xor(&gets->checksums, lks_crc32c(data, size));
     }
     free(data);
     return status;
@@ -65,6 +69,16 @@ static enum lks_status measure_raw(struct bench *bench,
                                    struct lks_error *error)
 {
     struct raw_gets gets = {.bench = bench};
+
+    return bench_threads(bench->worker_count * bench->depth_count, get_ranges,
+                         &gets, out_seconds, error);
+}
+
+static enum lks_status measure_raw_crc(struct bench *bench,
+                                       double *out_seconds,
+                                       struct lks_error *error)
+{
+    struct raw_gets gets = {.bench = bench, .checksum = true};
 
     return bench_threads(bench->worker_count * bench->depth_count, get_ranges,
                          &gets, out_seconds, error);
@@ -161,6 +175,8 @@ static enum lks_status write_stream(struct bench *bench,
 
 static int run(struct args *args)
 {
+    const struct bench_sides sides = {measure_raw, measure_raw_crc,
+                                      measure_ours};
     struct bench bench;
     struct lks_error error;
     enum lks_status status;
@@ -180,7 +196,7 @@ static int run(struct args *args)
         status = write_raw(&bench, &error);
     if (status == LKS_OK)
         status = write_stream(&bench, &error);
-    code = status == LKS_OK ? bench_run(&bench, measure_raw, measure_ours)
+    code = status == LKS_OK ? bench_run(&bench, &sides)
                             : report_error(args, &error);
     bench_close(&bench);
     return code;

@@ -31,7 +31,9 @@ static const struct arg_option options[] = {
 
 struct raw_puts {
     struct bench *bench;
+    bool checksum;
     atomic_uint_fast64_t next;
+    atomic_uint_fast32_t checksums; /* so that it is not left out */
 };
 
 static enum lks_status put_objects(void *shared,
@@ -50,6 +52,9 @@ static enum lks_status put_objects(void *shared,
         if (interrupted())
             return fail(error, LKS_CANCELLED, "interrupted");
         bench_key(object, key);
+        if (puts->checksum)
+            atomic_fetch_xor(&puts->checksums,
+                             lks_crc32c(bench->payload, bench->tgb_size));
         status = lks_object_put(bench->store, key, bench->payload,
                                 bench->tgb_size, error);
         if (status != LKS_OK)
@@ -58,11 +63,12 @@ static enum lks_status put_objects(void *shared,
     return LKS_OK;
 }
 
-static enum lks_status measure_raw(struct bench *bench,
-                                   double *out_seconds,
-                                   struct lks_error *error)
+static enum lks_status put_all(struct bench *bench,
+                               bool checksum,
+                               double *out_seconds,
+                               struct lks_error *error)
 {
-    struct raw_puts puts = {.bench = bench};
+    struct raw_puts puts = {.bench = bench, .checksum = checksum};
     enum lks_status status;
     char key[BENCH_KEY_SIZE];
 
@@ -73,6 +79,20 @@ static enum lks_status measure_raw(struct bench *bench,
         status = lks_object_remove(bench->store, key, error);
     }
     return status;
+}
+
+static enum lks_status measure_raw(struct bench *bench,
+                                   double *out_seconds,
+                                   struct lks_error *error)
+{
+    return put_all(bench, false, out_seconds, error);
+}
+
+static enum lks_status measure_raw_crc(struct bench *bench,
+                                       double *out_seconds,
+                                       struct lks_error *error)
+{
+    return put_all(bench, true, out_seconds, error);
 }
 
 struct appends {
@@ -154,6 +174,8 @@ static enum lks_status measure_ours(struct bench *bench,
 
 static int run(struct args *args)
 {
+    const struct bench_sides sides = {measure_raw, measure_raw_crc,
+                                      measure_ours};
     struct bench bench;
     struct lks_error error;
     int code;
@@ -162,7 +184,7 @@ static int run(struct args *args)
     if (code != EXIT_DONE)
         return code;
     if (bench_open(&bench, &error) == LKS_OK)
-        code = bench_run(&bench, measure_raw, measure_ours);
+        code = bench_run(&bench, &sides);
     else
         code = report_error(args, &error);
     bench_close(&bench);

@@ -427,6 +427,10 @@ LKS_API enum lks_status lks_object_remove(struct lks_store *store,
                                           const char *key,
                                           struct lks_error *error);
 
+/* The checksum that every stored byte is under: CRC32C (Castagnoli), as iSCSI
+ * counts it; "123456789" gives e3069283. */
+LKS_API uint32_t lks_crc32c(const void *data, size_t size);
+
 /*
  * Tries whether the store keeps the promises that the protocol needs, in keys
  * of its own that it removes. A line per check: {check, ok, detail} as JSON.

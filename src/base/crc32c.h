@@ -5,10 +5,9 @@
 #ifndef LKS_BASE_CRC32C_H
 #define LKS_BASE_CRC32C_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "lakestream.h"
 
-uint32_t lks_crc32c(const void *data, size_t size);
+/* lks_crc32c() is public: see lakestream.h. */
 
 /* Continues: lks_crc32c_more(lks_crc32c(a), b) is the CRC of a and b. */
 uint32_t lks_crc32c_more(uint32_t crc, const void *data, size_t size);
