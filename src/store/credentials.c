@@ -22,8 +22,9 @@
 
 /* Renewal begins so long ahead, or at half the lifetime if that is shorter. */
 #define AHEAD_MS 300000
-/* A refusal of keys younger than this is not cured by others. */
-#define FRESH_MS 30000
+/* Refusals lead to other keys at most so often: a permission that is missing
+ * can look like keys that are old. */
+#define REFUSALS_APART_MS 30000
 #define FETCH_TIMEOUT_MS 20000
 #define PAUSE_MS 2000 /* after a renewal that failed, while old keys last */
 #define LOOK_MS 50
@@ -39,8 +40,8 @@ struct lks_keychain {
     struct {
         struct lks_keys keys;
         bool have;
-        uint64_t fetched_ns;
-        uint64_t renew_ns; /* LKS_FOREVER: never */
+        uint64_t refused_ns; /* when keys were last given up; 0: never */
+        uint64_t renew_ns;   /* LKS_FOREVER: never */
         uint64_t end_ns;
         int64_t lifetime_ms;
         bool fetching;
@@ -188,12 +189,10 @@ static void note_keys_locked(struct lks_keychain *keychain,
                              const struct lks_keys *keys,
                              int64_t lifetime_ms)
 {
-    uint64_t now_ns = lks_env_now_ns(keychain->env);
     int64_t ahead_ms = lifetime_ms / 2 < AHEAD_MS ? lifetime_ms / 2 : AHEAD_MS;
 
     keychain->locked.keys = *keys;
     keychain->locked.have = true;
-    keychain->locked.fetched_ns = now_ns;
     keychain->locked.lifetime_ms = lifetime_ms;
     keychain->locked.renew_ns = LKS_FOREVER;
     keychain->locked.end_ns = LKS_FOREVER;
@@ -293,10 +292,24 @@ enum lks_status lks_keychain_get(struct lks_keychain *keychain,
     return status;
 }
 
+/* Whether giving the keys up is worth it, by when that was done last. */
+static bool may_give_up_locked(const struct lks_keychain *keychain)
+{
+    uint64_t now_ns = lks_env_now_ns(keychain->env);
+    int64_t apart_ms = keychain->locked.lifetime_ms / 4;
+
+    if (apart_ms > REFUSALS_APART_MS)
+        apart_ms = REFUSALS_APART_MS;
+    if (apart_ms < 0)
+        apart_ms = 0;
+    return keychain->locked.refused_ns == 0 ||
+           now_ns >=
+               keychain->locked.refused_ns + (uint64_t)apart_ms * LKS_NS_PER_MS;
+}
+
 bool lks_keychain_refused(struct lks_keychain *keychain,
                           const struct lks_keys *refused)
 {
-    int64_t fresh_ms;
     bool others;
 
     if (keychain->aws->source == LKS_KEYS_OF_ENVIRONMENT)
@@ -304,14 +317,9 @@ bool lks_keychain_refused(struct lks_keychain *keychain,
     lks_monitor_enter(keychain->env, keychain->monitor);
     others = !keychain->locked.have ||
              memcmp(&keychain->locked.keys, refused, sizeof(*refused)) != 0;
-    fresh_ms = keychain->locked.lifetime_ms / 4;
-    if (fresh_ms > FRESH_MS)
-        fresh_ms = FRESH_MS;
-    if (!others &&
-        lks_env_now_ns(keychain->env) >=
-            keychain->locked.fetched_ns +
-                (uint64_t)(fresh_ms > 0 ? fresh_ms : 0) * LKS_NS_PER_MS) {
+    if (!others && may_give_up_locked(keychain)) {
         keychain->locked.have = false;
+        keychain->locked.refused_ns = lks_env_now_ns(keychain->env);
         others = true;
     }
     lks_monitor_leave(keychain->env, keychain->monitor);

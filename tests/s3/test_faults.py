@@ -24,7 +24,7 @@ WRITE_ROWS = {
     "409 once": [Fault("conflict", writes=True, creates=True,
                        once_per_key=True)],
     "409 often": [Fault("conflict", 0.3, creates=True)],
-    "throttled": [Fault("throttle", 0.3)],
+    "throttled": [Fault("throttle", 0.15)],
     "3 s of 503": [Fault("throttle", lasts=3)],
     "500 for what was done": [Fault("failed_after", 0.2, writes=True)],
     "resets": [Fault("reset", 0.2)],
@@ -37,7 +37,7 @@ READ_ROWS = {
     "trickling bodies": [Fault("trickle", 0.02, writes=False, seconds=5)],
     "short ranges": [Fault("short", 0.3, writes=False)],
     "ranges that lie": [Fault("wrong_range", 0.3, writes=False)],
-    "throttled reads": [Fault("throttle", 0.3, writes=False)],
+    "throttled reads": [Fault("throttle", 0.15, writes=False)],
     "resets of reads": [Fault("reset", 0.3, writes=False)],
     "holes in reads": [Fault("hole", 0.05, writes=False, seconds=60)],
 }
