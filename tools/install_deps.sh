@@ -10,7 +10,7 @@ packages=(
     protobuf-c-compiler libprotobuf-c-dev
     libcurl4-openssl-dev libexpat1-dev
     libisal-dev libzstd-dev liblz4-dev libjansson-dev nettle-dev
-    libcmocka-dev python3-zstandard python3-lz4
+    libcmocka-dev spin python3-zstandard python3-lz4
     "$@"
 )
 

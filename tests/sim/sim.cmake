@@ -5,6 +5,7 @@
 #   sim.1000                a thousand seeds of everything (slow)
 #   sim.scenario.<name>     some seeds of one hazard (slow)
 #   sim.mutant.<name>       its scenario breaks the invariant it names (slow)
+#   sim.model               the rules alone, in every order (slow)
 #
 # mutants/<name>.mutant has the reason, the scenario, the invariant and the
 # change. There is nothing to gain under the thread sanitizer: one fiber runs
@@ -88,3 +89,12 @@ file(GLOB mutants CONFIGURE_DEPENDS ${LKS_SIM_DIR}/mutants/*.mutant)
 foreach(mutant IN LISTS mutants)
     lks_sim_mutant(${mutant})
 endforeach()
+
+# The rules as a model, searched to the end; see docs/model/commit.pml.
+find_program(LKS_SPIN spin)
+if(LKS_SPIN)
+    lks_add_test(sim.model slow ${LKS_BASH} ${LKS_SIM_DIR}/check_model.sh
+        ${PROJECT_SOURCE_DIR}/docs/model/commit.pml)
+else()
+    message(STATUS "spin is not installed: no test sim.model")
+endif()

@@ -13,7 +13,7 @@
 
 /* Bytes that a manifest may have whatever its age: per entry, per producer,
  * and for the rest. */
-#define ENTRY_BYTES 64u
+#define ENTRY_BYTES 48u
 #define SEAT_BYTES 320u
 #define REST_BYTES 1024u
 

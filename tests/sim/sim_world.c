@@ -18,6 +18,9 @@
 /* Switches without time going on: more is a loop that never waits. */
 #define SPIN_MAX 2000000u
 
+/* A violation's text. */
+#define FAILURE_SIZE 1024u
+
 struct sim_event {
     uint64_t time_ns;
     uint64_t order; /* equal times: the seed's */
@@ -249,22 +252,16 @@ void sim_world_note(struct sim_world *world, uint64_t what)
 
 /* ---------------------------------------------------------- reporting -- */
 
-static void print_time(const struct sim_world *world, FILE *out)
-{
-    const struct sim_fiber *fiber = world->current;
-
-    fprintf(out, "%12.6f ", (double)world->now_ns / (double)LKS_NS_PER_S);
-    if (fiber != NULL)
-        fprintf(out, "%s/%s: ", fiber->process->name, fiber->name);
-}
-
 void sim_trace(struct sim_world *world, const char *format, ...)
 {
+    const struct sim_fiber *fiber = world->current;
     va_list args;
 
     if (!world->trace)
         return;
-    print_time(world, stdout);
+    printf("%12.6f ", (double)world->now_ns / (double)LKS_NS_PER_S);
+    if (fiber != NULL)
+        printf("%s/%s: ", fiber->process->name, fiber->name);
     va_start(args, format);
     vprintf(format, args);
     va_end(args);
@@ -284,15 +281,17 @@ _Noreturn void sim_fail(struct sim_world *world,
         [SIM_BOUNDED] = "bounded",
         [SIM_LIVE] = "live",
     };
+    char text[FAILURE_SIZE];
     va_list args;
 
-    fflush(stdout);
-    fprintf(stderr, "seed %" PRIu64 ": invariant %d, %s: ", world->seed,
-            (int)invariant, names[invariant]);
-    print_time(world, stderr);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    fprintf(stderr, "\n");
+    fflush(stdout);
+    fprintf(stderr, "seed %" PRIu64 ": invariant %d, %s, at %.6f s: %s%s%s\n",
+            world->seed, (int)invariant, names[invariant],
+            (double)world->now_ns / (double)LKS_NS_PER_S,
+            world->current == NULL ? "" : world->current->process->name,
+            world->current == NULL ? "" : ": ", text);
     _exit(10 + (int)invariant);
 }
