@@ -169,11 +169,11 @@ enum lks_status lks_url_parse(const char *text,
     if (text == NULL || *text == '\0')
         return lks_error_set(error, LKS_INVALID,
                              "a URL is needed: " KINDS ", or a path");
-    if (strlen(text) >= LKS_URL_SIZE_MAX)
-        return refuse(text, "has 1024 bytes or more", error);
     if (has_control_bytes(text))
         return lks_error_set(error, LKS_INVALID,
                              "the URL has control characters");
+    if (strlen(text) >= LKS_URL_SIZE_MAX)
+        return refuse(text, "has 1024 bytes or more", error);
 
     memset(&url, 0, sizeof(url));
     status = parse(text, &url, error);

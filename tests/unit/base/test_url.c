@@ -125,7 +125,13 @@ static void prefixes_that_may_be_read_differently_are_refused(void **state)
 
 static void control_bytes_are_refused_everywhere(void **state)
 {
+    char text[2 * LKS_URL_SIZE_MAX];
+
     (void)state;
+    /* They must not get into the message about another fault, either. */
+    memset(text, '\x1b', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    check_refused(text, "control");
     check_refused("/a\nb", "control");
     check_refused("mem://a\tb", "control");
     check_refused("s3://bucket/a\x7f", "control");
