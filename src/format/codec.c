@@ -103,8 +103,14 @@ static enum lks_status unpack_zstd(const void *packed,
                                    size_t size,
                                    struct lks_error *error)
 {
-    size_t result = ZSTD_decompress(data, size, packed, packed_size);
+    size_t result = ZSTD_findFrameCompressedSize(packed, packed_size);
 
+    /* zstd itself would take none for nothing, and several for their sum. */
+    if (!ZSTD_isError(result) && result != packed_size)
+        return lks_error_set(error, LKS_CORRUPT,
+                             "the slice is not packed as one zstd frame");
+    if (!ZSTD_isError(result))
+        result = ZSTD_decompress(data, size, packed, packed_size);
     if (ZSTD_isError(result))
         return zstd_failed(result, "unpack the slice", error);
     if (result != size)

@@ -207,9 +207,14 @@ static enum lks_status make_from_sections(const struct lks_sections *sections,
                                           struct lks_manifest **out_manifest,
                                           struct lks_error *error)
 {
-    struct lks_manifest *manifest = manifest_new(stream, version);
+    struct lks_manifest *manifest;
     enum lks_status status;
 
+    if (version == 0)
+        return lks_error_set(error, LKS_CORRUPT,
+                             "the manifest is of version 0, which is never "
+                             "stored");
+    manifest = manifest_new(stream, version);
     if (manifest == NULL)
         return lks_error_no_memory(error);
     status = decode_sections(sections, manifest, error);

@@ -153,14 +153,19 @@ enum lks_status lks_message_unpack(const ProtobufCMessageDescriptor *type,
                                    ProtobufCMessage **out_message,
                                    struct lks_error *error)
 {
-    struct walk walk = {bytes, bytes + size, 0};
+    static const uint8_t nothing[1];
+    struct walk walk = {nothing, nothing, 0};
     bool out_of_memory = false;
     ProtobufCAllocator allocator = {message_alloc, message_release,
                                     &out_of_memory};
     ProtobufCMessage *message = NULL;
 
+    /* A message without fields has no bytes, and may have no address. */
+    if (size > 0)
+        walk = (struct walk){bytes, bytes + size, 0};
     if (walk_message(&walk, type))
-        message = protobuf_c_message_unpack(type, &allocator, size, bytes);
+        message = protobuf_c_message_unpack(type, &allocator, size,
+                                            size > 0 ? bytes : nothing);
     if (out_of_memory) {
         assert(message == NULL);
         return lks_error_no_memory(error);

@@ -105,6 +105,8 @@ bool lks_manifest_name_parse(const uint8_t stream[LKS_ID_SIZE],
     lks_manifest_name(stream, UINT64_MAX - number, expected);
     if (strcmp(name, expected) != 0)
         return false;
+    if (number == UINT64_MAX)
+        return false; /* version 0 is never stored */
     *out_version = UINT64_MAX - number;
     return true;
 }

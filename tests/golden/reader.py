@@ -226,6 +226,7 @@ def check_producers(producers):
 
 
 def check_manifest(head, control, version, descriptor):
+    check(version > 0, "version 0 is never stored")
     first, live, next_step = (head["first_step"], head["first_live_step"],
                               head["next_step"])
     check(first == descriptor["first_step"], "first step")

@@ -120,6 +120,28 @@ static void none_copies_and_checks_the_size(void **state)
     assert_message_has("4 bytes instead of 3");
 }
 
+/* Each byte of a payload belongs to its one frame, or is refused. */
+static void zstd_frames_stand_alone(void **state)
+{
+    struct lks_error error;
+    uint8_t packed[256];
+    char again[10];
+    size_t size;
+
+    (void)state;
+    assert_status(LKS_OK, lks_codec_pack(LKS_CODEC_ZSTD, 3, "hello", 5, packed,
+                                         sizeof(packed) / 2, &size, &error));
+    memcpy(packed + size, packed, size);
+    assert_status(LKS_OK, lks_codec_unpack(LKS_CODEC_ZSTD, packed, size, again,
+                                           5, &error));
+    assert_memory_equal(again, "hello", 5);
+    assert_status(LKS_CORRUPT, lks_codec_unpack(LKS_CODEC_ZSTD, packed,
+                                                2 * size, again, 10, &error));
+    assert_message_has("one zstd frame");
+    assert_status(LKS_CORRUPT, lks_codec_unpack(LKS_CODEC_ZSTD, packed, 0,
+                                                again, 0, &error));
+}
+
 /* Checksums keep these away; without them nothing may break either. */
 static void damaged_bytes_never_lead_out_of_bounds(void **state)
 {
@@ -163,6 +185,7 @@ int main(void)
         cmocka_unit_test(an_empty_slice_needs_no_address),
         cmocka_unit_test(repetition_is_packed_small),
         cmocka_unit_test(none_copies_and_checks_the_size),
+        cmocka_unit_test(zstd_frames_stand_alone),
         cmocka_unit_test(damaged_bytes_never_lead_out_of_bounds),
     };
 

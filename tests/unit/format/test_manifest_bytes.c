@@ -180,6 +180,11 @@ static void another_objects_bytes_are_refused(void **state)
     assert_status(LKS_CORRUPT, lks_manifest_decode(buf.data, buf.size, other, 2,
                                                    &again, &error));
     assert_message_has("000102030405060708090a0b0c0d0e0f");
+    lks_put_u64(buf.data + 44, 0);
+    fixture_repair_sections(buf.data);
+    assert_status(LKS_CORRUPT, decode(&buf, 0, &error));
+    assert_message_has("version 0");
+    lks_put_u64(buf.data + 44, 2);
     memcpy(buf.data, "LKSINDX", 8);
     fixture_repair_sections(buf.data);
     assert_status(LKS_CORRUPT, decode(&buf, 2, &error));

@@ -71,6 +71,20 @@ static void names_are_those_of_the_document(void **state)
     assert_string_equal(name, "data/prep-0/1-f0e0d0c0/0");
 }
 
+static void version_0_has_no_name(void **state)
+{
+    uint64_t version;
+
+    (void)state;
+    assert_true(lks_manifest_name_parse(stream,
+                                        "manifest/00010203/fffffffffffff/ffe",
+                                        &version));
+    assert_int_equal(version, 1);
+    assert_false(lks_manifest_name_parse(stream,
+                                         "manifest/00010203/fffffffffffff/fff",
+                                         &version));
+}
+
 static void the_longest_name_fits(void **state)
 {
     char name[LKS_NAME_SIZE];
@@ -111,7 +125,7 @@ static void newer_manifests_list_before_older_ones(void **state)
 static void a_manifests_name_gives_its_version_back(void **state)
 {
     static const uint64_t versions[] = {
-        0, 1, 255, 4096, 1234567890123, UINT64_MAX - 1, UINT64_MAX};
+        1, 255, 4096, 1234567890123, UINT64_MAX - 1, UINT64_MAX};
     char name[LKS_NAME_SIZE];
 
     (void)state;
@@ -154,6 +168,7 @@ int main(void)
         cmocka_unit_test(ids_are_plain_words_of_up_to_64_bytes),
         cmocka_unit_test(a_wrong_id_is_told_what_is_wrong),
         cmocka_unit_test(names_are_those_of_the_document),
+        cmocka_unit_test(version_0_has_no_name),
         cmocka_unit_test(the_longest_name_fits),
         cmocka_unit_test(an_owners_tag_is_how_its_hex_begins),
         cmocka_unit_test(newer_manifests_list_before_older_ones),
