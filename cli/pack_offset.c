@@ -107,9 +107,48 @@ static enum lks_status check_plan(json_t *offset,
     return status;
 }
 
-static void copy_hex(char *to, size_t size, const char *from)
+/* Nothing, or all the digits that there is room for. */
+static bool copy_hex(char *to, size_t size, const char *from)
 {
-    snprintf(to, size, "%s", from);
+    size_t length = strspn(from, "0123456789abcdef");
+
+    if (from[length] != '\0' || (length > 0 && length + 1 != size))
+        return false;
+    memcpy(to, from, length + 1);
+    return true;
+}
+
+/* Pack writes nothing that JSON must escape, so nothing that is shown of an
+ * offset can have control characters. */
+static bool is_plain(const uint8_t *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (data[i] < 0x20 || data[i] > 0x7e || data[i] == '\\')
+            return false;
+    }
+    return true;
+}
+
+static enum lks_status read_place(json_t *offset,
+                                  struct source_place *out_place,
+                                  struct lks_error *error)
+{
+    const char *name = "", *sum = "", *names = "", *before = "";
+    json_int_t file = -1, at = -1;
+    struct source_place place = {0};
+
+    if (json_unpack(offset, "{s:I, s:I, s:s, s:s, s:s, s:s}", "file", &file,
+                    "at", &at, "name", &name, "sum", &sum, "names", &names,
+                    "before", &before) != 0 ||
+        file < 0 || at < 0 || !copy_hex(place.name, sizeof(place.name), name) ||
+        !copy_hex(place.sum, sizeof(place.sum), sum) ||
+        !copy_hex(place.names, sizeof(place.names), names) ||
+        !copy_hex(place.before, sizeof(place.before), before))
+        return fail(error, LKS_INVALID, "the producer's offset is damaged");
+    place.file = (uint64_t)file;
+    place.at = (uint64_t)at;
+    *out_place = place;
+    return LKS_OK;
 }
 
 enum lks_status pack_offset_read(const void *data,
@@ -118,9 +157,9 @@ enum lks_status pack_offset_read(const void *data,
                                  struct source_place *out_place,
                                  struct lks_error *error)
 {
-    json_t *offset = json_loadb(data, size, 0, NULL);
-    const char *name = "", *sum = "", *names = "", *before = "";
-    json_int_t version = 0, file = -1, at = -1;
+    json_t *offset =
+        is_plain(data, size) ? json_loadb(data, size, 0, NULL) : NULL;
+    json_int_t version = 0;
     enum lks_status status;
 
     if (json_unpack(offset, "{s:I}", "pack", &version) != 0)
@@ -133,26 +172,8 @@ enum lks_status pack_offset_read(const void *data,
                       "another version of lakestream; go on with that");
     else
         status = check_plan(offset, plan, error);
-    if (status != LKS_OK)
-        goto done;
-
-    if (json_unpack(offset, "{s:I, s:I, s:s, s:s, s:s, s:s}", "file", &file,
-                    "at", &at, "name", &name, "sum", &sum, "names", &names,
-                    "before", &before) != 0 ||
-        file < 0 || at < 0) {
-        status = fail(error, LKS_INVALID, "the producer's offset is damaged");
-        goto done;
-    }
-    *out_place = (struct source_place){
-        .file = (uint64_t)file,
-        .at = (uint64_t)at,
-    };
-    copy_hex(out_place->name, sizeof(out_place->name), name);
-    copy_hex(out_place->sum, sizeof(out_place->sum), sum);
-    copy_hex(out_place->names, sizeof(out_place->names), names);
-    copy_hex(out_place->before, sizeof(out_place->before), before);
-
-done:
+    if (status == LKS_OK)
+        status = read_place(offset, out_place, error);
     json_decref(offset);
     return status;
 }
