@@ -17,6 +17,7 @@ FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 help:
 	@echo "make test                        everything, also under sanitizers"
 	@echo "make demo [DATA=dir] [STORE=url] the main job on real text"
+	@echo "make demo STORE=s3               the same on Ceph's S3 gateway"
 	@echo "make quick | asan | tsan         one build and its quick tests"
 	@echo "make fuzz [SECONDS=60]           each decoder for so long"
 	@echo "make bench [STORE=url]           against the raw store"
@@ -37,9 +38,17 @@ test: deps-test
 		exit 1; \
 	fi
 
+ifeq ($(STORE),s3)
+# On Ceph's object gateway, which is started for it and stopped afterwards.
+demo: build deps-test
+	LAKESTREAM=$(abspath $(CLI)) $(PYTHON) tests/s3/rgw.py sh -c '$(PYTHON) \
+		examples/demo/demo.py --store "$$LKS_S3_URL" \
+		$(if $(DATA),--data "$(DATA)")'
+else
 demo: build
 	LAKESTREAM=$(abspath $(CLI)) $(PYTHON) examples/demo/demo.py \
 		$(if $(DATA),--data '$(DATA)') $(if $(STORE),--store '$(STORE)')
+endif
 
 quick: deps check-quick
 asan: deps check-asan
