@@ -20,6 +20,14 @@ extern const struct command command_seal;
 extern const struct command command_log;
 extern const struct command command_info;
 extern const struct command command_verify;
+extern const struct command command_watermark;
+extern const struct command command_limit;
+extern const struct command command_pin;
+extern const struct command command_unpin;
+extern const struct command command_reclaim;
+extern const struct command command_evict;
+extern const struct command command_fork;
+extern const struct command command_drop;
 extern const struct command command_bench_ingest;
 extern const struct command command_bench_consume;
 

@@ -10,8 +10,9 @@
  *     4. Producers
  *     5. Consumers and batches
  *     6. Looking at a stream: info, log, verify
- *     7. Objects: the store itself, without streams
- *     8. Logging
+ *     7. Life of a stream: pins, limits, reclaiming, forks, the end
+ *     8. Objects: the store itself, without streams
+ *     9. Logging
  *
  * Rules that hold for every function below, and are not repeated there:
  *
@@ -57,7 +58,7 @@ extern "C" {
 #define LKS_OFFSET_SIZE_MAX 256u         /* a producer's offset */
 #define LKS_META_SIZE_MAX (64u << 10)    /* metadata of one TGB */
 #define LKS_PRODUCER_ID_SIZE_MAX 64u     /* [A-Za-z0-9._-], no '.' first */
-#define LKS_ERROR_SIZE 512u              /* a message, with its NUL */
+#define LKS_ERROR_SIZE 1024u             /* a message, with its NUL */
 #define LKS_STATE_SIZE_MAX 256u          /* a consumer's state */
 
 /* ------------------------------------------------ 1. status and messages -- */
@@ -274,7 +275,14 @@ LKS_API enum lks_status lks_producer_stats(struct lks_producer *producer,
  * k * dp ranks k consecutive TGBs, counted from the step opened at, make one
  * training step. Anything else is LKS_INVALID.
  *
- * Options: prefetch_bytes, fetches, starve_timeout_ms, poll_ms.
+ * With the option group the consumer is one rank of a training job, for which
+ * the stream keeps what it may still replay: opening it joins the job's run,
+ * the option run, ID.ATTEMPT, equal on all ranks and new at every start. Where
+ * that is empty, torchelastic's or Slurm's id and restart count name it; a job
+ * of one rank needs no name. LKS_FENCED names the run that took over.
+ *
+ * Options: prefetch_bytes, fetches, starve_timeout_ms, poll_ms, group, run,
+ * watermark, reclaim, flush_timeout_ms.
  */
 struct lks_consumer;
 struct lks_batch;
@@ -320,10 +328,32 @@ LKS_API enum lks_status lks_consumer_state(const struct lks_consumer *consumer,
                                            size_t size,
                                            struct lks_error *error);
 
-/* Continues at a state's step. LKS_INVALID for another stream's state. */
+/*
+ * Continues at a state's step. LKS_INVALID for another stream's state, and
+ * below the rank's own watermark: going back behind that needs a new run. A
+ * state of the stream's parent is one of this stream at the step where it was
+ * forked; below that it is LKS_RECLAIMED, naming the parent.
+ */
 LKS_API enum lks_status lks_consumer_restore(struct lks_consumer *consumer,
                                              const char *state,
                                              struct lks_error *error);
+
+/*
+ * Says that the training checkpoint at `step`, the next to hand out then or an
+ * earlier one, is durable: steps below it are not needed by this rank any more.
+ * With `has_oldest`, steps from `oldest_kept` on are, for those who keep older
+ * checkpoints. Publishes that as the rank's watermark, which never moves back
+ * within a run; with the option watermark=all it counts for all ranks. Option
+ * reclaim=yes: rank 0 then reclaims as well.
+ *
+ * LKS_FENCED if another run took over, or the rank was evicted; LKS_INVALID
+ * without a group, or for a step that cannot be.
+ */
+LKS_API enum lks_status lks_consumer_checkpointed(struct lks_consumer *consumer,
+                                                  uint64_t step,
+                                                  int has_oldest,
+                                                  uint64_t oldest_kept,
+                                                  struct lks_error *error);
 
 /*
  * Counters since opening, as JSON: steps, bytes, bytes_needed, bytes_fetched,
@@ -394,7 +424,115 @@ LKS_API enum lks_status lks_stream_get(struct lks_stream *stream,
                                        struct lks_batch **out_batch,
                                        struct lks_error *error);
 
-/* ------------------------------------------------------------ 7. objects -- */
+/* ----------------------------------------------- 7. life of a stream -- */
+
+/*
+ * Who still needs which steps, and deleting the rest: docs/lifecycle.md. W, the
+ * reclaim point, is the least step that a group or a pin still needs. A group
+ * needs what the least advanced of its ranks may replay: its watermark, or the
+ * step its run was opened at. With no group nothing is reclaimed. Names are ids
+ * as those of producers. Options of all: flush_timeout_ms.
+ */
+#define LKS_RANK_ALL UINT32_MAX /* one rank speaks for all of its run */
+
+/*
+ * Publishes a watermark without a consumer: rank `rank` of `ranks` may still
+ * replay `step` and what comes after it, and nothing below. Joins the run of
+ * the option run, or else the one that the group shows; opens one at the first
+ * live step if there is none. LKS_FENCED, LKS_INVALID as
+ * lks_consumer_checkpointed().
+ */
+LKS_API enum lks_status lks_stream_watermark(struct lks_stream *stream,
+                                             const char *group,
+                                             uint32_t ranks,
+                                             uint32_t rank,
+                                             uint64_t step,
+                                             const struct lks_options *options,
+                                             struct lks_error *error);
+
+/* Holds `step` and all after it, whatever is checkpointed; moves the pin of
+ * that name if there is one. LKS_RECLAIMED below the first live step. */
+LKS_API enum lks_status lks_stream_pin(struct lks_stream *stream,
+                                       const char *name,
+                                       uint64_t step,
+                                       const struct lks_options *options,
+                                       struct lks_error *error);
+
+/* LKS_NOT_FOUND if there is no such pin. */
+LKS_API enum lks_status lks_stream_unpin(struct lks_stream *stream,
+                                         const char *name,
+                                         const struct lks_options *options,
+                                         struct lks_error *error);
+
+/* Changes the limits on live steps and bytes: NULL leaves one as it is, 0 is
+ * none. Producers wait while a limit is reached. */
+LKS_API enum lks_status lks_stream_limit(struct lks_stream *stream,
+                                         const uint64_t *max_live_steps,
+                                         const uint64_t *max_live_bytes,
+                                         const struct lks_options *options,
+                                         struct lks_error *error);
+
+/*
+ * Evicts whoever does not come back. A group: nothing is kept for it any more.
+ * A rank (LKS_RANK_ALL: none, the whole group): the others of its run count. A
+ * producer: it counts as finished, and is fenced. What was started anew while
+ * this ran is left alone. LKS_NOT_FOUND if there is no such one.
+ */
+LKS_API enum lks_status lks_stream_evict_group(
+    struct lks_stream *stream,
+    const char *group,
+    uint32_t rank,
+    const struct lks_options *options,
+    struct lks_error *error);
+LKS_API enum lks_status lks_stream_evict_producer(
+    struct lks_stream *stream,
+    const char *id,
+    const struct lks_options *options,
+    struct lks_error *error);
+
+/*
+ * Commits W as the first live step, then deletes what is below it and whatever
+ * was never committed and never can be, at no more than some 50 requests per
+ * second. May be done by anyone, by any number at once, and be killed at any
+ * point. With `dry_run` nothing is changed. *out_json: dry_run, version,
+ * next_step, first_live_step_before, first_live_step, claimed, held_by
+ * [{kind, name, step, run, attempt, ranks, rank_count}], why, removed {data,
+ * index, manifests, watermarks, count, bytes}, left {in_flight,
+ * young_manifests, unknown}, requests.
+ */
+LKS_API enum lks_status lks_stream_reclaim(struct lks_stream *stream,
+                                           int dry_run,
+                                           const struct lks_options *options,
+                                           char **out_json,
+                                           struct lks_error *error);
+
+/*
+ * Creates and opens the stream at `url` that continues this one at `step`,
+ * which is its first: with the producers' positions of that step, and the
+ * limits of now. It shares no object with this one. A consumer's state of this
+ * stream at that very step is a state of the fork too. LKS_RECLAIMED,
+ * LKS_EXISTS.
+ */
+LKS_API enum lks_status lks_stream_fork(struct lks_stream *stream,
+                                        uint64_t step,
+                                        const char *url,
+                                        const struct lks_options *options,
+                                        struct lks_stream **out_fork,
+                                        struct lks_error *error);
+
+/*
+ * Ends the stream, and deletes all but its descriptor and its last manifest,
+ * which keep the prefix from being used again; manifests younger than a quarter
+ * of an hour are left to a later call. LKS_INVALID while there are pins, unless
+ * `force`. *out_json: version, dropped, removed, left as above.
+ */
+LKS_API enum lks_status lks_stream_drop(struct lks_stream *stream,
+                                        int force,
+                                        const struct lks_options *options,
+                                        char **out_json,
+                                        struct lks_error *error);
+
+/* ------------------------------------------------------------ 8. objects -- */
 
 /*
  * The store under a stream, for probing it and for measuring against it: named
@@ -441,7 +579,7 @@ LKS_API enum lks_status lks_store_probe(struct lks_store *store,
                                         void *arg,
                                         struct lks_error *error);
 
-/* ------------------------------------------------------------ 8. logging -- */
+/* ------------------------------------------------------------ 9. logging -- */
 
 /*
  * The library prints nothing. It hands lines to one sink, process-wide, for the

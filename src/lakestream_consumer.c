@@ -1,6 +1,7 @@
 /*
  * The public functions of consumers and batches: check arguments, call inward.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -94,6 +95,33 @@ enum lks_status lks_consumer_state(const struct lks_consumer *consumer,
     return LKS_OK;
 }
 
+/* Whose state it is: the stream's, or its parent's at the fork. */
+static enum lks_status check_origin(const struct lks_stream *stream,
+                                    const uint8_t id[LKS_ID_SIZE],
+                                    uint64_t step,
+                                    struct lks_error *error)
+{
+    const struct lks_descriptor *descriptor = &stream->descriptor;
+    char id_text[2 * LKS_ID_SIZE + 1];
+
+    if (memcmp(id, descriptor->stream, LKS_ID_SIZE) == 0)
+        return LKS_OK;
+    if (descriptor->parent_url != NULL &&
+        memcmp(id, descriptor->parent_stream, LKS_ID_SIZE) == 0) {
+        if (step == descriptor->first_step)
+            return LKS_OK;
+        return lks_error_set(
+            error, step < descriptor->first_step ? LKS_RECLAIMED : LKS_INVALID,
+            "the state is of the parent stream at %.160s, step %" PRIu64
+            "; this one has gone its own way from step %" PRIu64 " on",
+            descriptor->parent_url, step, descriptor->first_step);
+    }
+    lks_hex_encode(id, LKS_ID_SIZE, id_text);
+    return lks_error_set(error, LKS_INVALID,
+                         "the state is of stream %s, not of %s at %.160s",
+                         id_text, stream->id_text, stream->store->url);
+}
+
 enum lks_status lks_consumer_restore(struct lks_consumer *consumer,
                                      const char *state,
                                      struct lks_error *error)
@@ -109,15 +137,9 @@ enum lks_status lks_consumer_restore(struct lks_consumer *consumer,
     status = lks_state_decode(state, id, &step, error);
     if (status != LKS_OK)
         return status;
-    if (memcmp(id, consumer->stream->descriptor.stream, sizeof(id)) != 0) {
-        char id_text[2 * LKS_ID_SIZE + 1];
-
-        lks_hex_encode(id, sizeof(id), id_text);
-        return lks_error_set(error, LKS_INVALID,
-                             "the state is of stream %s, not of %s at %.160s",
-                             id_text, consumer->stream->id_text,
-                             consumer->stream->store->url);
-    }
+    status = check_origin(consumer->stream, id, step, error);
+    if (status != LKS_OK)
+        return status;
     return lks_consumer_seek(consumer, step, error);
 }
 

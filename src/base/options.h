@@ -58,6 +58,14 @@ enum lks_option_type {
       NULL, "how long a consumer waits for its next step")                     \
     X(POLL_MS, "poll_ms", COUNT, 1, 60000, "20", NULL,                         \
       "shortest pause between two looks of a waiting consumer")                \
+    X(GROUP, "group", TEXT, 0, 64, "", NULL,                                   \
+      "the training job that a consumer reads for; empty: retains nothing")    \
+    X(RUN, "run", TEXT, 0, 85, "", NULL,                                       \
+      "this start of the job, ID.ATTEMPT; empty: by torchelastic or Slurm")    \
+    X(WATERMARK, "watermark", CHOICE, 0, 0, "rank", "rank|all",                \
+      "whom a checkpoint counts for: its own rank, or all of the run")         \
+    X(RECLAIM, "reclaim", CHOICE, 0, 0, "no", "no|yes",                        \
+      "whether rank 0 reclaims whenever it has checkpointed")                  \
     X(ENDPOINT, "endpoint", TEXT, 0, 400, "", NULL,                            \
       "S3: the server's URL; empty: by AWS_ENDPOINT_URL_S3, or Amazon's")      \
     X(REGION, "region", TEXT, 0, 63, "", NULL,                                 \

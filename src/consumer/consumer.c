@@ -20,8 +20,11 @@ static void set_fields(struct lks_consumer *consumer,
     struct lks_prefetch *prefetch = &consumer->prefetch;
     struct lks_planner *planner = &consumer->planner;
 
+    consumer->reclaims = lks_options_number(options, LKS_OPTION_RECLAIM) != 0;
     consumer->starve_timeout_ms =
         lks_options_number(options, LKS_OPTION_STARVE_TIMEOUT_MS);
+    consumer->join_timeout_ms =
+        lks_options_number(options, LKS_OPTION_FLUSH_TIMEOUT_MS);
     prefetch->size_max = lks_options_number(options, LKS_OPTION_PREFETCH_BYTES);
     prefetch->poll_ms = lks_options_number(options, LKS_OPTION_POLL_MS);
     prefetch->ranks = ranks;
@@ -34,6 +37,26 @@ static void set_fields(struct lks_consumer *consumer,
     planner->shelf = consumer->shelf;
     planner->fetch_count =
         (uint32_t)lks_options_number(options, LKS_OPTION_FETCHES);
+}
+
+/* Makes the rank one of its group's run, if it has a group. *step is then the
+ * one that it joined at. */
+static enum lks_status join_run(struct lks_consumer *consumer,
+                                uint64_t *step,
+                                struct lks_error *error)
+{
+    struct lks_member *member = &consumer->member;
+    enum lks_status status;
+
+    if (member->group[0] == '\0')
+        return LKS_OK;
+    status = lks_member_join(member, *step,
+                             lks_env_deadline_ms(consumer->stream->env,
+                                                 consumer->join_timeout_ms),
+                             error);
+    if (status == LKS_OK)
+        *step = member->step;
+    return status;
 }
 
 /* Sets the first step, which must be live as far as the head knows. */
@@ -66,6 +89,7 @@ enum lks_status lks_consumer_new(struct lks_stream *stream,
     struct lks_consumer *consumer = NULL;
     struct lks_share share;
     uint64_t prefetch_bytes;
+    uint32_t ranks;
     enum lks_status status;
 
     status = lks_share_find(descriptor->dp, descriptor->cp, rank, dp, cp,
@@ -79,6 +103,7 @@ enum lks_status lks_consumer_new(struct lks_stream *stream,
     consumer->share = share;
     lks_cancel_init(&consumer->cancel);
     lks_follower_init(&consumer->follower, stream, &consumer->cancel);
+    lks_member_init(&consumer->member, stream, &consumer->cancel);
     status = lks_prefetch_init(&consumer->prefetch, stream->env,
                                &consumer->cancel, error);
     prefetch_bytes = lks_options_number(options, LKS_OPTION_PREFETCH_BYTES);
@@ -87,8 +112,13 @@ enum lks_status lks_consumer_new(struct lks_stream *stream,
                                &consumer->shelf, error);
     if (status != LKS_OK)
         goto done;
-    set_fields(consumer, options,
-               (dp != 0 ? dp : descriptor->dp) * descriptor->cp);
+    ranks = (dp != 0 ? dp : descriptor->dp) * descriptor->cp;
+    set_fields(consumer, options, ranks);
+    status = lks_member_choose(&consumer->member, options, rank, ranks, error);
+    if (status == LKS_OK)
+        status = join_run(consumer, &step, error);
+    if (status != LKS_OK)
+        goto done;
 
     status = lks_follower_look(&consumer->follower, error);
     if (status != LKS_OK)
@@ -138,6 +168,7 @@ void lks_consumer_free(struct lks_consumer *consumer)
     lks_prefetch_done(&consumer->prefetch);
     lks_shelf_release(consumer->shelf);
     lks_follower_done(&consumer->follower);
+    lks_member_done(&consumer->member);
     lks_free(consumer);
 }
 
@@ -182,8 +213,41 @@ enum lks_status lks_consumer_seek(struct lks_consumer *consumer,
                                   uint64_t step,
                                   struct lks_error *error)
 {
+    const struct lks_member *member = &consumer->member;
+    enum lks_status status;
+
     reset(consumer);
+    /* Above the step it joined at the run keeps what it needs. */
+    if (member->group[0] != '\0' &&
+        (step < member->step || step < member->mark)) {
+        status = join_run(consumer, &step, error);
+        if (status != LKS_OK)
+            return status;
+    }
     return set_step(consumer, step, error);
+}
+
+enum lks_status lks_consumer_publish(struct lks_consumer *consumer,
+                                     uint64_t step,
+                                     uint64_t oldest,
+                                     struct lks_error *error)
+{
+    if (consumer->member.group[0] == '\0')
+        return lks_error_set(error, LKS_INVALID,
+                             "the consumer is of no group, so its checkpoints "
+                             "hold nothing: open it with the option group");
+    if (step > consumer->step)
+        return lks_error_set(error, LKS_INVALID,
+                             "a checkpoint at step %" PRIu64
+                             " cannot be: the next step to hand out is "
+                             "%" PRIu64,
+                             step, consumer->step);
+    if (oldest > step)
+        return lks_error_set(error, LKS_INVALID,
+                             "the oldest kept step %" PRIu64
+                             " is after the checkpoint's, %" PRIu64,
+                             oldest, step);
+    return lks_member_publish(&consumer->member, oldest, error);
 }
 
 enum lks_status lks_consumer_report(struct lks_consumer *consumer,

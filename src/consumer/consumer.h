@@ -6,16 +6,20 @@
 #define LKS_CONSUMER_CONSUMER_H
 
 #include "consumer/planner.h"
+#include "consumer/run.h"
 
 struct lks_consumer {
     struct lks_stream *stream;
     struct lks_share share;
     uint64_t starve_timeout_ms;
+    uint64_t join_timeout_ms;
     struct lks_cancel cancel; /* of the threads that run now */
     struct lks_follower follower;
     struct lks_prefetch prefetch;
     struct lks_shelf *shelf;
     struct lks_planner planner;
+    struct lks_member member;
+    bool reclaims; /* whenever it has checkpointed */
     uint64_t step; /* the next to hand out */
 
     struct {
@@ -46,6 +50,13 @@ enum lks_status lks_consumer_take(struct lks_consumer *consumer,
 enum lks_status lks_consumer_seek(struct lks_consumer *consumer,
                                   uint64_t step,
                                   struct lks_error *error);
+
+/* For lks_consumer_checkpointed(): publishes `oldest`, by a checkpoint at
+ * `step`. */
+enum lks_status lks_consumer_publish(struct lks_consumer *consumer,
+                                     uint64_t step,
+                                     uint64_t oldest,
+                                     struct lks_error *error);
 
 /* For lks_consumer_stats(). */
 enum lks_status lks_consumer_report(struct lks_consumer *consumer,

@@ -98,6 +98,37 @@ static enum lks_status add_parent(const struct lks_descriptor *descriptor,
     return LKS_OK;
 }
 
+static enum lks_status parse_ancestors(const struct lks_descriptor *descriptor,
+                                       json_t **out_ancestors,
+                                       struct lks_error *error)
+{
+    json_t *ancestors = descriptor->ancestors == NULL
+                            ? json_array()
+                            : json_loads(descriptor->ancestors, 0, NULL);
+
+    if (ancestors == NULL)
+        return lks_error_no_memory(error);
+    *out_ancestors = ancestors;
+    return LKS_OK;
+}
+
+static enum lks_status add_ancestors(const struct lks_descriptor *descriptor,
+                                     json_t *object,
+                                     struct lks_error *error)
+{
+    enum lks_status status;
+    json_t *ancestors = NULL;
+
+    if (descriptor->ancestors == NULL)
+        return LKS_OK;
+    status = parse_ancestors(descriptor, &ancestors, error);
+    if (status != LKS_OK)
+        return status;
+    if (json_object_set_new(object, "ancestors", ancestors) != 0)
+        return lks_error_no_memory(error);
+    return LKS_OK;
+}
+
 enum lks_status lks_descriptor_encode(const struct lks_descriptor *descriptor,
                                       struct lks_buf *buf,
                                       struct lks_error *error)
@@ -115,6 +146,8 @@ enum lks_status lks_descriptor_encode(const struct lks_descriptor *descriptor,
     status = add_probe(descriptor, object, error);
     if (status == LKS_OK)
         status = add_parent(descriptor, object, error);
+    if (status == LKS_OK)
+        status = add_ancestors(descriptor, object, error);
     if (status == LKS_OK)
         status = lks_json_seal(object, "descriptor", LKS_DESCRIPTOR_SIZE_MAX,
                                buf, error);
@@ -190,27 +223,64 @@ static enum lks_status read_numbers(const json_t *object,
     return LKS_OK;
 }
 
+/* A part of the descriptor as a text of its own. */
+static enum lks_status take_text(const json_t *part,
+                                 char **out_text,
+                                 struct lks_error *error)
+{
+    enum lks_status status;
+    struct lks_buf buf;
+
+    lks_buf_init(&buf, LKS_DESCRIPTOR_SIZE_MAX);
+    status = lks_json_write(part, &buf, error);
+    if (status == LKS_OK) {
+        char *text = lks_buf_take_text(&buf);
+
+        if (text == NULL)
+            status = lks_error_no_memory(error);
+        else
+            *out_text = text;
+    }
+    lks_buf_done(&buf);
+    return status;
+}
+
 static enum lks_status read_probe(const json_t *object,
                                   struct lks_descriptor *descriptor,
                                   struct lks_error *error)
 {
     const json_t *probe = json_object_get(object, "probe");
-    enum lks_status status;
-    struct lks_buf buf;
 
     if (probe == NULL)
         return LKS_OK;
     if (!json_is_object(probe))
         return corrupt("\"probe\" is no object", error);
-    lks_buf_init(&buf, LKS_DESCRIPTOR_SIZE_MAX);
-    status = lks_json_write(probe, &buf, error);
-    if (status == LKS_OK) {
-        descriptor->probe = lks_buf_take_text(&buf);
-        if (descriptor->probe == NULL)
-            status = lks_error_no_memory(error);
+    return take_text(probe, &descriptor->probe, error);
+}
+
+static enum lks_status read_ancestors(const json_t *object,
+                                      struct lks_descriptor *descriptor,
+                                      struct lks_error *error)
+{
+    const json_t *ancestors = json_object_get(object, "ancestors");
+    size_t i;
+    json_t *ancestor;
+
+    if (ancestors == NULL)
+        return LKS_OK;
+    if (!json_is_array(ancestors) || json_array_size(ancestors) == 0)
+        return corrupt("\"ancestors\" is no list of streams", error);
+    json_array_foreach((json_t *)ancestors, i, ancestor)
+    {
+        uint8_t stream[LKS_ID_SIZE];
+        uint64_t step;
+
+        if (!json_is_string(json_object_get(ancestor, "url")) ||
+            !lks_json_id(ancestor, "stream", stream) ||
+            !lks_json_number(ancestor, "step", LKS_STEP_MAX, &step))
+            return corrupt("\"ancestors\" is no list of streams", error);
     }
-    lks_buf_done(&buf);
-    return status;
+    return take_text(ancestors, &descriptor->ancestors, error);
 }
 
 static enum lks_status read_parent(const json_t *object,
@@ -243,6 +313,8 @@ static enum lks_status read_object(const json_t *object,
         status = read_probe(object, descriptor, error);
     if (status == LKS_OK)
         status = read_parent(object, descriptor, error);
+    if (status == LKS_OK)
+        status = read_ancestors(object, descriptor, error);
     return status;
 }
 
@@ -279,6 +351,66 @@ void lks_descriptor_done(struct lks_descriptor *descriptor)
         return;
     lks_free(descriptor->probe);
     lks_free(descriptor->parent_url);
+    lks_free(descriptor->ancestors);
     descriptor->probe = NULL;
     descriptor->parent_url = NULL;
+    descriptor->ancestors = NULL;
+}
+
+/* ------------------------------------------------------------- forking -- */
+
+/* The parent's parent, and those before it. */
+static enum lks_status make_ancestors(const struct lks_descriptor *parent,
+                                      char **out_text,
+                                      struct lks_error *error)
+{
+    char stream[2 * LKS_ID_SIZE + 1];
+    enum lks_status status;
+    json_t *ancestors = NULL;
+    json_t *nearest;
+
+    status = parse_ancestors(parent, &ancestors, error);
+    if (status != LKS_OK)
+        return status;
+    lks_hex_encode(parent->parent_stream, LKS_ID_SIZE, stream);
+    nearest = json_pack("{s:s, s:s, s:I}", "url", parent->parent_url, "stream",
+                        stream, "step", (json_int_t)parent->first_step);
+    if (nearest == NULL || json_array_insert_new(ancestors, 0, nearest) != 0) {
+        json_decref(ancestors);
+        return lks_error_no_memory(error);
+    }
+    if (json_array_size(ancestors) > LKS_ANCESTORS_MAX)
+        json_array_remove(ancestors, LKS_ANCESTORS_MAX);
+    status = take_text(ancestors, out_text, error);
+    json_decref(ancestors);
+    return status;
+}
+
+enum lks_status lks_descriptor_fork(const struct lks_descriptor *parent,
+                                    const char *parent_url,
+                                    uint64_t step,
+                                    struct lks_descriptor *out_fork,
+                                    struct lks_error *error)
+{
+    struct lks_descriptor fork = {
+        .format = LKS_FORMAT_VERSION,
+        .dp = parent->dp,
+        .cp = parent->cp,
+        .producers_to_end = parent->producers_to_end,
+        .first_step = step,
+    };
+    enum lks_status status = LKS_OK;
+
+    memcpy(fork.parent_stream, parent->stream, LKS_ID_SIZE);
+    fork.parent_url = lks_text_dup(parent_url);
+    if (fork.parent_url == NULL)
+        return lks_error_no_memory(error);
+    if (parent->parent_url != NULL)
+        status = make_ancestors(parent, &fork.ancestors, error);
+    if (status != LKS_OK) {
+        lks_descriptor_done(&fork);
+        return status;
+    }
+    *out_fork = fork;
+    return LKS_OK;
 }

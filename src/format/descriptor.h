@@ -25,7 +25,11 @@ struct lks_descriptor {
     char *probe;      /* JSON object; NULL: none */
     char *parent_url; /* NULL: no fork */
     uint8_t parent_stream[LKS_ID_SIZE];
+    char *ancestors; /* JSON array: the parent's, the nearest first; NULL */
 };
+
+/* Streams before the parent that a fork remembers. */
+#define LKS_ANCESTORS_MAX 16u
 
 /* LKS_INVALID for a mesh of 0, or of more than LKS_SLICE_COUNT_MAX. */
 enum lks_status lks_mesh_check(uint32_t dp,
@@ -41,6 +45,16 @@ enum lks_status lks_descriptor_decode(const void *data,
                                       size_t size,
                                       struct lks_descriptor *out_descriptor,
                                       struct lks_error *error);
+
+/*
+ * What a stream that continues `parent` at `step` is described by: its mesh and
+ * where it comes from. The limits are left to the caller.
+ */
+enum lks_status lks_descriptor_fork(const struct lks_descriptor *parent,
+                                    const char *parent_url,
+                                    uint64_t step,
+                                    struct lks_descriptor *out_fork,
+                                    struct lks_error *error);
 void lks_descriptor_done(struct lks_descriptor *descriptor);
 
 #endif

@@ -70,8 +70,6 @@ struct lks_watermark_parts {
     uint32_t rank; /* LKS_RANK_ALL: one rank writes for all */
 };
 
-#define LKS_RANK_ALL UINT32_MAX
-
 /* watermark/<group>/<run>-<attempt>/<rank>; the rank may be "all" */
 void lks_watermark_name(const struct lks_watermark_parts *parts,
                         char name[LKS_NAME_SIZE]);

@@ -5,7 +5,7 @@
 #ifndef LKS_INSPECT_FINDINGS_H
 #define LKS_INSPECT_FINDINGS_H
 
-#include "inspect/json_out.h"
+#include "base/json_out.h"
 
 #define LKS_FINDINGS_MAX 100u
 

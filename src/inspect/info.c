@@ -3,7 +3,7 @@
  */
 #include "inspect/inspect.h"
 
-#include "inspect/json_out.h"
+#include "base/json_out.h"
 #include "manifest/log.h"
 
 static void put_steps(struct lks_json_out *out, const struct lks_manifest *head)

@@ -3,7 +3,7 @@
  */
 #include "inspect/inspect.h"
 
-#include "inspect/json_out.h"
+#include "base/json_out.h"
 #include "manifest/lookup.h"
 
 static enum lks_status put_entry(struct lks_json_out *out,

@@ -186,6 +186,17 @@ enum lks_status lks_stream_make(struct lks_store *store,
                                 struct lks_stream **out_stream,
                                 struct lks_error *error)
 {
+    return lks_stream_make_seeded(store, descriptor, NULL, NULL, out_stream,
+                                  error);
+}
+
+enum lks_status lks_stream_make_seeded(struct lks_store *store,
+                                       struct lks_descriptor *descriptor,
+                                       lks_stream_seed_fn *seed,
+                                       void *seed_arg,
+                                       struct lks_stream **out_stream,
+                                       struct lks_error *error)
+{
     struct lks_stream *stream = NULL;
     enum lks_status status;
 
@@ -207,7 +218,10 @@ enum lks_status lks_stream_make(struct lks_store *store,
     status = stream_new(store, &stream, error);
     if (status != LKS_OK)
         return status;
-    status = create_descriptor(stream, descriptor, error);
+    if (seed != NULL)
+        status = seed(store, descriptor, seed_arg, error);
+    if (status == LKS_OK)
+        status = create_descriptor(stream, descriptor, error);
     if (status != LKS_OK) {
         stream_free(stream);
         return status;

@@ -27,6 +27,23 @@ enum lks_status lks_stream_make(struct lks_store *store,
                                 struct lks_stream **out_stream,
                                 struct lks_error *error);
 
+/*
+ * The same for a stream that does not begin empty: before stream.json is there,
+ * and with it the stream, `seed` writes what must be there from the first
+ * moment on. A seed of a stream that was never made is nobody's.
+ */
+typedef enum lks_status lks_stream_seed_fn(
+    struct lks_store *store,
+    const struct lks_descriptor *descriptor,
+    void *arg,
+    struct lks_error *error);
+enum lks_status lks_stream_make_seeded(struct lks_store *store,
+                                       struct lks_descriptor *descriptor,
+                                       lks_stream_seed_fn *seed,
+                                       void *seed_arg,
+                                       struct lks_stream **out_stream,
+                                       struct lks_error *error);
+
 /* Reads stream.json. Takes `store` over, also on failure. */
 enum lks_status lks_stream_load(struct lks_store *store,
                                 struct lks_stream **out_stream,

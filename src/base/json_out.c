@@ -2,7 +2,7 @@
  * Writing JSON text into a buffer. A tree of values would be more memory and
  * more ways to fail, for texts that are written once, in order.
  */
-#include "inspect/json_out.h"
+#include "base/json_out.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 /*
  * JSON text: what is written parses, and says what was meant.
  */
-#include "inspect/json_out.h"
+#include "base/json_out.h"
 
 #include <jansson.h>
 

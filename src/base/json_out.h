@@ -2,8 +2,8 @@
  * Writing JSON text into a buffer: one object or array after the other, no
  * tree. Calls after a failure do nothing, so that only the end is checked.
  */
-#ifndef LKS_INSPECT_JSON_OUT_H
-#define LKS_INSPECT_JSON_OUT_H
+#ifndef LKS_BASE_JSON_OUT_H
+#define LKS_BASE_JSON_OUT_H
 
 #include <stdbool.h>
 

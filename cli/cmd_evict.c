@@ -1,0 +1,98 @@
+/*
+ * lakestream evict: somebody is not coming back.
+ */
+#include "commands.h"
+#include "report.h"
+
+static const struct arg_option options[] = {
+    {.name = "group",
+     .type = ARG_TEXT,
+     .value = "G",
+     .max = LKS_PRODUCER_ID_SIZE_MAX,
+     .text = "a training job, for which nothing is kept any more"},
+    {.name = "rank",
+     .type = ARG_COUNT,
+     .value = "R",
+     .max = LKS_SLICE_COUNT_MAX - 1,
+     .text = "only this rank of it; the others count on"},
+    {.name = "producer",
+     .type = ARG_TEXT,
+     .value = "ID",
+     .max = LKS_PRODUCER_ID_SIZE_MAX,
+     .text = "a producer: it is fenced, and counts as finished"},
+};
+
+static enum lks_status evict(const struct args *args,
+                             struct lks_stream *stream,
+                             struct lks_error *error)
+{
+    uint32_t rank = args_given(args, "rank")
+                        ? (uint32_t)args_number(args, "rank")
+                        : LKS_RANK_ALL;
+
+    if (args_given(args, "producer"))
+        return lks_stream_evict_producer(stream, args_text(args, "producer"),
+                                         args->options, error);
+    return lks_stream_evict_group(stream, args_text(args, "group"), rank,
+                                  args->options, error);
+}
+
+static int report(const struct args *args)
+{
+    json_t *object = json_object();
+
+    if (args->json && args_given(args, "producer"))
+        json_object_set_new(object, "producer",
+                            json_string(args_text(args, "producer")));
+    else if (args->json)
+        json_object_set_new(object, "group",
+                            json_string(args_text(args, "group")));
+    if (args->json && args_given(args, "rank"))
+        json_object_set_new(object, "rank",
+                            json_integer(args_signed(args, "rank")));
+    if (args->json)
+        return report_json(args, object);
+    json_decref(object);
+    if (args_given(args, "producer"))
+        printf("producer %s is evicted\n", args_text(args, "producer"));
+    else if (args_given(args, "rank"))
+        printf("rank %s of group %s is evicted\n", args_text(args, "rank"),
+               args_text(args, "group"));
+    else
+        printf("group %s is evicted\n", args_text(args, "group"));
+    return EXIT_DONE;
+}
+
+static int run(struct args *args)
+{
+    struct lks_stream *stream = NULL;
+    struct lks_error error;
+    int code;
+
+    if (args_given(args, "group") == args_given(args, "producer"))
+        return report_usage(args->command, "give --group or --producer");
+    if (args_given(args, "rank") && !args_given(args, "group"))
+        return report_usage(args->command, "--rank goes with --group");
+    if (lks_stream_open(args->operands[0], args->options, &stream, &error) !=
+        LKS_OK)
+        return report_error(args, &error);
+    if (evict(args, stream, &error) == LKS_OK)
+        code = report(args);
+    else
+        code = report_error(args, &error);
+    lks_stream_close(stream);
+    return code;
+}
+
+const struct command command_evict = {
+    .name = "evict",
+    .operands = "URL",
+    .operands_min = 1,
+    .operands_max = 1,
+    .opens = true,
+    .reports = true,
+    .text = "Count on without a group, a rank or a producer",
+    .options = options,
+    .option_count = COUNT_OF(options),
+    .run = run,
+};

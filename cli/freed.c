@@ -1,0 +1,60 @@
+/*
+ * What was freed, what was left: from the report of a reclaim or a drop.
+ */
+#include "freed.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "commands.h"
+#include "report.h"
+
+json_int_t freed_number(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+static const json_t *tally(const json_t *result,
+                           const char *part,
+                           const char *name)
+{
+    return json_object_get(json_object_get(result, part), name);
+}
+
+void print_freed(const json_t *result, bool would)
+{
+    static const struct {
+        const char *name;
+        const char *text;
+    } kinds[] = {{"data", "data object"},
+                 {"index", "index block"},
+                 {"manifests", "manifest"},
+                 {"watermarks", "watermark"}},
+      left[] = {{"in_flight", "uploaded and not committed yet"},
+                {"young_manifests", "manifests that are too young to remove"},
+                {"unknown", "of no producer that the stream knows"}};
+    const json_t *removed = json_object_get(result, "removed");
+
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        const json_t *kind = json_object_get(removed, kinds[i].name);
+        json_int_t count = freed_number(kind, "count");
+
+        if (count > 0)
+            printf("%s %" JSON_INTEGER_FORMAT " %s%s, %" JSON_INTEGER_FORMAT
+                   " bytes\n",
+                   would ? "would remove" : "removed", count, kinds[i].text,
+                   plural((uint64_t)count), freed_number(kind, "bytes"));
+    }
+    for (size_t i = 0; i < COUNT_OF(left); i++) {
+        json_int_t count =
+            freed_number(tally(result, "left", left[i].name), "count");
+
+        if (count > 0)
+            printf("left %" JSON_INTEGER_FORMAT ": %s\n", count, left[i].text);
+    }
+    printf("%s %" JSON_INTEGER_FORMAT " object%s, %" JSON_INTEGER_FORMAT
+           " bytes in all\n",
+           would ? "would remove" : "removed", freed_number(removed, "count"),
+           plural((uint64_t)freed_number(removed, "count")),
+           freed_number(removed, "bytes"));
+}

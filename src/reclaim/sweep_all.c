@@ -1,0 +1,211 @@
+/*
+ * What is garbage, judged against one head manifest.
+ *
+ * A data object is garbage if no live step names it, and it is of an older
+ * epoch than its producer has, or of the same with a seq that is used up: then
+ * nobody can commit it any more. What is higher, or of an id that the head does
+ * not know, may be in flight, and is never touched. docs/protocol.md,
+ * "Garbage".
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "format/lifecycle.h"
+#include "manifest/lookup.h"
+#include "reclaim/sweep.h"
+
+/* ---------------------------------------------------------------- data -- */
+
+/* Reads the entries of all live steps: the index blocks with the budget's
+ * leave. One that cannot be read ends the sweep before it deleted anything. */
+static enum lks_status find_live(struct lks_sweep *sweep,
+                                 struct lks_live_set *set,
+                                 struct lks_error *error)
+{
+    struct lks_lookup lookup;
+    enum lks_status status = LKS_OK;
+    uint64_t get_count = 0;
+
+    lks_lookup_init(&lookup, sweep->stream, sweep->log->cancel);
+    for (uint64_t step = sweep->first_live;
+         step < lks_manifest_next_step(sweep->log->head); step++) {
+        struct lks_entry entry;
+
+        status = lks_lookup_entry(&lookup, sweep->log, step, &entry, error);
+        if (status == LKS_OK)
+            status = lks_live_set_add(set, &entry, error);
+        if (status != LKS_OK)
+            break;
+        for (; get_count < lookup.get_count; get_count++)
+            lks_sweep_pace(sweep);
+    }
+    lks_lookup_done(&lookup);
+    return status;
+}
+
+static bool judge_data(struct lks_sweep *sweep,
+                       const struct lks_listed *listed,
+                       const struct lks_listed *before,
+                       void *arg)
+{
+    const struct lks_live_set *live = arg;
+    struct lks_producer_record record;
+    struct lks_data_parts name;
+
+    (void)before;
+    if (!lks_data_name_parse(listed->key, &name) ||
+        !lks_manifest_find_producer(sweep->log->head, name.producer, &record)) {
+        lks_tally_add(&sweep->unknown, listed);
+        return false;
+    }
+    if (name.epoch > record.epoch ||
+        (name.epoch == record.epoch && name.seq >= record.next_seq)) {
+        lks_tally_add(&sweep->in_flight, listed);
+        return false;
+    }
+    return !lks_live_set_has(live, &name);
+}
+
+static enum lks_status sweep_data(struct lks_sweep *sweep,
+                                  struct lks_error *error)
+{
+    struct lks_live_set live;
+    const struct lks_sweep_plan plan = {
+        .kind = LKS_SWEPT_DATA,
+        .prefix = "data/",
+        .judge = judge_data,
+        .arg = &live,
+    };
+    enum lks_status status;
+
+    lks_live_set_init(&live);
+    status = find_live(sweep, &live, error);
+    if (status == LKS_OK)
+        status = lks_sweep_walk(sweep, &plan, error);
+    lks_live_set_done(&live);
+    return status;
+}
+
+/* -------------------------------------------------------- index blocks -- */
+
+static bool judge_index(struct lks_sweep *sweep,
+                        const struct lks_listed *listed,
+                        const struct lks_listed *before,
+                        void *arg)
+{
+    uint64_t number;
+
+    (void)before;
+    (void)arg;
+    if (!lks_index_name_parse(listed->key, &number)) {
+        lks_tally_add(&sweep->unknown, listed);
+        return false;
+    }
+    return number < sweep->first_live / LKS_BLOCK_STEPS;
+}
+
+/* ---------------------------------------------------------- watermarks -- */
+
+/* A run is committed before its first watermark is written. So a head that is
+ * looked up after the listing shows every run that the listing can have. */
+static enum lks_status look_after_listing(struct lks_sweep *sweep,
+                                          struct lks_error *error)
+{
+    lks_sweep_pace(sweep);
+    return lks_log_look(sweep->log, error);
+}
+
+static bool judge_watermark(struct lks_sweep *sweep,
+                            const struct lks_listed *listed,
+                            const struct lks_listed *before,
+                            void *arg)
+{
+    struct lks_watermark_parts name;
+    struct lks_group_record group;
+
+    (void)before;
+    (void)arg;
+    if (!lks_watermark_name_parse(listed->key, &name)) {
+        lks_tally_add(&sweep->unknown, listed);
+        return false;
+    }
+    return !lks_manifest_find_group(sweep->log->head, name.group, &group) ||
+           strcmp(group.run.id, name.run) != 0 ||
+           group.run.attempt != name.attempt;
+}
+
+/* ----------------------------------------------------------------- all -- */
+
+static enum lks_status sweep_manifests(struct lks_sweep *sweep,
+                                       struct lks_error *error)
+{
+    char prefix[LKS_NAME_SIZE];
+    const struct lks_sweep_plan plan = {
+        .kind = LKS_SWEPT_MANIFESTS,
+        .prefix = prefix,
+        .judge = lks_sweep_judge_manifest,
+    };
+
+    lks_manifest_prefix(sweep->stream->descriptor.stream, prefix);
+    return lks_sweep_walk(sweep, &plan, error);
+}
+
+enum lks_status lks_sweep_all(struct lks_sweep *sweep, struct lks_error *error)
+{
+    const struct lks_sweep_plan index = {
+        .kind = LKS_SWEPT_INDEX,
+        .prefix = "index/",
+        .judge = judge_index,
+    };
+    const struct lks_sweep_plan watermarks = {
+        .kind = LKS_SWEPT_WATERMARKS,
+        .prefix = "watermark/",
+        .begin_page = look_after_listing,
+        .judge = judge_watermark,
+    };
+    enum lks_status status;
+
+    /* A block names the data of its steps, so that goes first. */
+    status = sweep_data(sweep, error);
+    if (status == LKS_OK)
+        status = lks_sweep_walk(sweep, &index, error);
+    if (status == LKS_OK)
+        status = sweep_manifests(sweep, error);
+    if (status == LKS_OK)
+        status = lks_sweep_walk(sweep, &watermarks, error);
+    return status;
+}
+
+static bool judge_any(struct lks_sweep *sweep,
+                      const struct lks_listed *listed,
+                      const struct lks_listed *before,
+                      void *arg)
+{
+    (void)sweep;
+    (void)listed;
+    (void)before;
+    (void)arg;
+    return true;
+}
+
+enum lks_status lks_sweep_dropped(struct lks_sweep *sweep,
+                                  struct lks_error *error)
+{
+    static const struct lks_sweep_plan plans[] = {
+        {.kind = LKS_SWEPT_DATA, .prefix = "data/", .judge = judge_any},
+        {.kind = LKS_SWEPT_INDEX, .prefix = "index/", .judge = judge_any},
+        {.kind = LKS_SWEPT_WATERMARKS,
+         .prefix = "watermark/",
+         .judge = judge_any},
+    };
+    enum lks_status status = LKS_OK;
+
+    assert(lks_manifest_dropped(sweep->log->head));
+
+    for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
+        if (status == LKS_OK)
+            status = lks_sweep_walk(sweep, &plans[i], error);
+    }
+    return status == LKS_OK ? sweep_manifests(sweep, error) : status;
+}
