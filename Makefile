@@ -26,10 +26,11 @@ help:
 	@echo "make tidy | format-check         the rules of CONTRIBUTING.md"
 	@echo "make format | lint | clean"
 
-# A failure in one build does not hide what the next one finds.
-test: deps-test
+# A failure in one build does not hide what the next one finds. The fuzzers
+# only take a short look each.
+test: deps-test deps-fuzz
 	@failed=; \
-	for preset in dev asan tsan; do \
+	for preset in dev asan tsan fuzz; do \
 		$(MAKE) --no-print-directory check-$$preset \
 			|| failed="$$failed $$preset"; \
 	done; \
@@ -54,11 +55,8 @@ quick: deps check-quick
 asan: deps check-asan
 tsan: deps check-tsan
 
-fuzz: deps-fuzz
-	cmake --preset fuzz \
-		-DLKS_FUZZ_SECONDS=$(or $(SECONDS),60) >/dev/null
-	cmake --build --preset fuzz
-	ctest --preset fuzz
+fuzz: SECONDS = 60
+fuzz: deps-fuzz check-fuzz
 
 build: deps
 	cmake --preset release >/dev/null
@@ -98,13 +96,18 @@ deps-test: deps
 	@tools/install_deps.sh radosgw ceph-mon ceph-osd ceph-common
 
 deps-fuzz: deps
-	@tools/install_deps.sh clang libclang-rt-dev
+	@tools/install_deps.sh clang libclang-rt-14-dev
 
 check-quick: built-dev
 	ctest --preset quick
 
 check-tsan: built-tsan
 	$(FIXED_ADDRESSES) ctest --preset tsan
+
+check-fuzz:
+	cmake --preset fuzz -DLKS_FUZZ_SECONDS=$(or $(SECONDS),5) >/dev/null
+	cmake --build --preset fuzz
+	ctest --preset fuzz
 
 check-%: built-%
 	ctest --preset $*
