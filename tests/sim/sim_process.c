@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/sim_inside.h"
 
@@ -156,12 +157,21 @@ static uint64_t pause_length(struct sim_world *world)
     return (uint64_t)(length_s * (double)LKS_NS_PER_S);
 }
 
+static bool is_victim(const struct sim_process *process)
+{
+    const struct sim_hazards *hazards = &process->world->hazards;
+
+    return process->world->now_ns < hazards->until_ns &&
+           (hazards->victims == NULL || strncmp(process->name, hazards->victims,
+                                                strlen(hazards->victims)) == 0);
+}
+
 void sim_seam(struct sim_process *process)
 {
     struct sim_world *world = process->world;
     const struct sim_hazards *hazards = &world->hazards;
 
-    if (world->now_ns < hazards->until_ns) {
+    if (is_victim(process)) {
         if (sim_random_chance(&world->random, hazards->kill_chance))
             sim_process_kill(process);
         if (sim_random_chance(&world->random, hazards->pause_chance)) {

@@ -157,14 +157,18 @@ static void late_dates(struct sim_knobs *knobs, struct sim_random *random)
 static void slept_lister(struct sim_knobs *knobs, struct sim_random *random)
 {
     stalled_writer(knobs, random);
+    knobs->producer_count = 5;
     knobs->watcher_count = 20;
     knobs->watch_mean_s = 70;
-    knobs->append_mean_ms = 3000;
+    knobs->append_mean_ms = 5000;
     knobs->commit_gap_ms = 0;
-    knobs->tgbs = 300;
+    knobs->tgbs = 200;
+    knobs->faults_s = 2000;
     knobs->reclaim_y_ms = 75000;
     knobs->reclaim_mean_s = 3;
-    knobs->hazards.pause_chance = 0.03;
+    knobs->hazards.victims = "watcher";
+    knobs->hazards.pause_chance = 0.2;
+    knobs->hazards.pause_mean_s = 200;
     knobs->faults.skew_ms = 0;
     knobs->faults.late_chance = 0.3;
     knobs->faults.late_mean_s = 150;

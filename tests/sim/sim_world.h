@@ -64,6 +64,7 @@ struct sim_process {
 
 /* What may befall a process where its code meets the world. */
 struct sim_hazards {
+    const char *victims; /* what their names begin with; NULL: all */
     double pause_chance; /* at each such place */
     double pause_mean_s;
     double pause_max_s;
