@@ -91,9 +91,10 @@ clean:
 deps:
 	@tools/install_deps.sh
 
-# Ceph's object gateway: the server that the S3 tests start.
+# Ceph's object gateway: the server that the S3 tests start. Python's headers
+# and PyTorch.
 deps-test: deps
-	@tools/install_deps.sh radosgw ceph-mon ceph-osd ceph-common
+	@tools/install_deps.sh python radosgw ceph-mon ceph-osd ceph-common
 
 deps-fuzz: deps
 	@tools/install_deps.sh clang libclang-rt-14-dev

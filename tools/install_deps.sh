@@ -1,9 +1,19 @@
 #!/bin/bash
 # Installs what the build needs and this machine lacks: install_deps.sh [more]
 #
-# Silent and offline when nothing is missing. Debian 12's names.
+# Silent and offline when nothing is missing. Debian 12's names, and `python`
+# for what the Python package and its tests need.
 
 set -euo pipefail
+
+more=()
+for name in "$@"; do
+    if [[ $name == python ]]; then
+        more+=(python3-dev python3-venv python3-torch python3-numpy)
+    else
+        more+=("$name")
+    fi
+done
 
 packages=(
     gcc libc6-dev cmake ninja-build pkg-config python3

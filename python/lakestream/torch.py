@@ -1,0 +1,279 @@
+"""A stream as a dataset for PyTorch's loaders.
+
+    dataset = StreamDataset("s3://bucket/run1")
+    for batch in DataLoader(dataset, batch_size=None):
+        loss = model(batch["tokens"])
+        ...
+        save({"data": dataset.state_dict(), ...})
+
+Works with torch.utils.data.DataLoader, torchdata's StatefulDataLoader and
+torch.distributed.checkpoint.
+"""
+
+import mmap
+from multiprocessing.context import get_spawning_popen
+import os
+
+import torch
+from torch.utils.data import IterableDataset, get_worker_info
+
+from . import _core, arrays, consumer, errors, mesh as meshes
+from .config import to_options
+from .torch_batch import TensorBatch, as_bytes
+from .torch_mesh import find_place
+from .torch_peers import shared_batches
+
+__all__ = ["StreamDataset", "TensorBatch", "shared_batches"]
+
+
+class Skips:
+    """Stream steps that are never handed out, the same for all ranks."""
+
+    def __init__(self, steps):
+        self._steps = frozenset(
+            step for item in steps
+            for step in (range(*item) if isinstance(item, tuple) else (item,)))
+
+    def first_from(self, step, group):
+        """The first training step from `step` on that is wanted. One is not
+        if any of its stream steps is listed."""
+        while self._steps and any(s in self._steps
+                                  for s in range(step, step + group)):
+            step += group
+        return step
+
+    def ahead(self, step, group, count):
+        """The one that is `count` wanted training steps behind `step`."""
+        step = self.first_from(step, group)
+        for _ in range(count):
+            step = self.first_from(step + group, group)
+        return step
+
+
+class _Worker:
+    """Which of a DataLoader's workers this process is."""
+
+    def __init__(self):
+        info = get_worker_info()
+        self.inside = info is not None
+        self.id, self.count = (info.id, info.num_workers) if info else (0, 1)
+
+
+class StreamDataset(IterableDataset):
+    """One rank's batches, in the order of the stream, to its end.
+
+    url         of the stream
+    rank, dp, cp  this rank, d * cp + c, in the mesh dp x cp. Without `rank`
+                torch.distributed says it: all its ranks are dp x cp then, and
+                cp is the stream's unless given.
+    mesh        a DeviceMesh instead; its dimensions `dp_dim` and `cp_dim` count
+    step        where to begin; None is the first live step
+    skip        stream steps to leave out: numbers, or (from, to) pairs, the end
+                exclusive. Must be the same on all ranks.
+    decode      "tensors": safetensors as torch tensors, `batch["name"]`;
+                "raw": `batch.slices` as uint8 tensors; or a function of a
+                lakestream batch, whose result is handed out
+    meta        whether to read the producers' metadata: a request per batch
+    options     the library's, by name: prefetch_bytes, starve_timeout, ...
+
+    Use DataLoader(batch_size=None). Workers are rarely needed, as the library
+    fetches ahead by itself. With n workers, each reads every n-th step, and
+    begins a step when n are there.
+
+    Saving: `state_dict()` is the position behind the last batch handed out.
+    With workers of the plain DataLoader only the batches know it: save
+    `batch.state`. Iterating again goes on where it was.
+    """
+
+    def __init__(self, url, *, rank=None, dp=None, cp=None, mesh=None,
+                 dp_dim="dp", cp_dim="cp", step=None, skip=(),
+                 decode="tensors", meta=False, **options):
+        super().__init__()
+        if decode not in ("tensors", "raw") and not callable(decode):
+            raise errors.Invalid(f'decode {decode!r}: "tensors", "raw" or a '
+                                 "function")
+        self._url = str(url)
+        self._place = find_place(rank, dp, cp, mesh, dp_dim, cp_dim)
+        self._skips = Skips(skip)
+        self._decode, self._meta = decode, meta
+        self._options = to_options(options)
+        self._step = step        # where the next batch begins, if known
+        self._is_own = False     # ... of this worker, not of all together
+        self._read_elsewhere = mmap.mmap(-1, 1)  # set by a worker of it
+        self._sent = False
+        self._forget()
+
+    def _forget(self):
+        self._stream = self._reader = self._share = None
+        self._stride = 1
+        self._has_read = False
+        self._pid_of_stream = None
+
+    def __getstate__(self):
+        state = self.__dict__.copy()
+        for name in ("_stream", "_reader", "_share", "_read_elsewhere"):
+            del state[name]
+        self._sent = self._sent or get_spawning_popen() is not None
+        return state
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._read_elsewhere = mmap.mmap(-1, 1)
+        self._sent = False
+        self._forget()
+
+    # ------------------------------------------------------------ reading --
+
+    def _open(self):
+        """The stream, in this process: a fork does not inherit it."""
+        if self._pid_of_stream != os.getpid():
+            self._forget()
+            self._stream = _core.stream_open(self._url, self._options)
+            self._pid_of_stream = os.getpid()
+        return self._stream
+
+    def _begin(self):
+        """Finds the first step of this process."""
+        stream = self._open()
+        place = self._place.over(stream.dp, stream.cp)
+        worker = _Worker()
+        self._share = meshes.share(stream.dp, stream.cp, *place)
+        if worker.inside:
+            self._read_elsewhere[0] = 1
+        if self._step is None:
+            first = stream.consumer(*self._share.parts[0], None, self._options)
+            self._step = first.step
+            first.close()
+        if not self._is_own:
+            self._step = self._skips.ahead(self._step, self._share.group,
+                                           worker.id)
+            self._is_own = worker.inside
+        self._open_reader(worker.count)
+
+    def _open_reader(self, stride):
+        stream = self._open()
+        self._close_reader()
+        place = self._place.over(stream.dp, stream.cp)
+        share = meshes.share(stream.dp, stream.cp, *place, stride=stride)
+        self._reader = consumer.Reader(stream, share, self._step,
+                                       self._options, stride)
+        self._stride = stride
+
+    def _close_reader(self):
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def _take(self):
+        """The next batch. Raises Ended."""
+        self._step = self._skips.first_from(self._step, self._share.group)
+        if self._reader.step != self._step:
+            self._reader.seek(self._step)
+        try:
+            batch = self._reader.next()
+        except errors.Ended:
+            if self._stride == 1:
+                raise
+            # Fewer are left than there are workers: one by one, then.
+            self._open_reader(1)
+            return self._take()
+        worker = _Worker()
+        self._step = self._skips.ahead(self._step, self._share.group,
+                                       worker.count)
+        self._has_read = True
+        return batch
+
+    def _convert(self, batch):
+        if callable(self._decode):
+            return self._decode(batch)
+        meta = batch.meta if self._meta else None
+        where = (batch.step, batch.next_step, self._stream.id)
+        if self._decode == "raw":
+            return TensorBatch(*where, {}, map(as_bytes, batch.slices), meta)
+        return TensorBatch(*where, batch.tensors("torch"), meta=meta)
+
+    def __iter__(self):
+        self._open()  # which forgets what belongs to a parent process
+        if self._reader is None:
+            self._begin()
+        self._has_read = True
+        return self._batches()
+
+    def _batches(self):
+        while True:
+            if self._reader is None:  # a state was loaded meanwhile
+                self._begin()
+            try:
+                batch = self._take()
+            except errors.Ended:
+                return
+            yield self._convert(batch)
+
+    def close(self):
+        """Ends fetching ahead. Iterating opens it again."""
+        self._close_reader()
+
+    def stats(self):
+        """The reader's counters in this process; see Consumer.stats()."""
+        return self._reader.stats() if self._reader is not None else {}
+
+    # -------------------------------------------------------------- state --
+
+    def state_dict(self):
+        """{"version": 1, "stream": id, "step": n}: n is the step of the batch
+        that comes next. The same on all ranks.
+
+        Raises Error in a process whose DataLoader reads in workers: this copy
+        does not know how far they are, but `batch.state` of the last batch
+        does.
+        """
+        worker = _Worker()
+        away = self._sent or self._read_elsewhere[0]
+        if away and not self._has_read and not worker.inside:
+            raise errors.Error(
+                "DataLoader workers read this dataset, so this copy does not "
+                "know the position: save batch.state of the last batch, or use "
+                "num_workers=0 or torchdata's StatefulDataLoader")
+        if self._step is None or self._stream is None:
+            self._locate()
+        step = self._step
+        if not self._is_own:
+            group = self._share.group if self._share else 1
+            step = self._skips.first_from(step, group)
+        state = {"version": consumer.STATE_VERSION, "stream": self._stream.id,
+                 "step": step}
+        if self._is_own:
+            state |= {"worker": worker.id, "workers": worker.count}
+        return state
+
+    def _locate(self):
+        """Opens the stream, and finds the first step if none is known."""
+        stream = self._open()
+        if self._step is None:
+            place = self._place.over(stream.dp, stream.cp)
+            share = meshes.share(stream.dp, stream.cp, *place)
+            first = stream.consumer(*share.parts[0], None, self._options)
+            self._step = first.step
+            first.close()
+
+    def load_state_dict(self, state):
+        """Continues at a state: of any rank of any mesh, a `batch.state`, or a
+        bare step. Reclaimed is raised when the first batch is asked for."""
+        worker = _Worker()
+        step = consumer.state_step(state, self._open().id)
+        owner = None if isinstance(state, int) else state.get("worker")
+        if owner is not None and (not worker.inside or (owner, state["workers"])
+                                  != (worker.id, worker.count)):
+            raise errors.Invalid(
+                f"the state is that of worker {owner} of {state['workers']}: "
+                "give the loader's whole state to a StatefulDataLoader with as "
+                "many workers")
+        self._close_reader()
+        self._step, self._is_own = step, owner is not None
+        self._sent, self._read_elsewhere[0] = False, 0
+
+
+# Types that this torch lacks, by their safetensors names: refused when met, but
+# U16 and U32 are widened.
+LACKING = tuple(name for name, dtype in arrays.NUMPY.items()
+                if not hasattr(torch, dtype))
