@@ -1,6 +1,8 @@
 /*
  * Fuzzes where keys come from: the JSON of a metadata service, and the files
  * that AWS tools share.
+ *
+ * Dictionary: json.dict
  */
 #include "fuzz.h"
 #include "store/credentials_fetch.h"

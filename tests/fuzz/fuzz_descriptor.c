@@ -1,5 +1,7 @@
 /*
  * Fuzzes descriptors, and the empty manifest that each one makes.
+ *
+ * Dictionary: json.dict
  */
 #include "format/manifest.h"
 #include "fuzz.h"

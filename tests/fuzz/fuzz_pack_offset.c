@@ -1,5 +1,7 @@
 /*
  * Fuzzes the offset that `pack` finds in a stream when it goes on.
+ *
+ * Dictionary: json.dict
  */
 #include "fuzz.h"
 #include "pack_offset.h"

@@ -1,5 +1,7 @@
 /*
  * Fuzzes what a store's XML may be: listings, errors, the time in them.
+ *
+ * Dictionary: s3_xml.dict
  */
 #include "fuzz.h"
 #include "store/s3_xml.h"

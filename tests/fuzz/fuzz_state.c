@@ -1,5 +1,7 @@
 /*
  * Fuzzes a consumer's state, as it comes back from somebody's checkpoint.
+ *
+ * Dictionary: json.dict
  */
 #include "format/state.h"
 #include "fuzz.h"

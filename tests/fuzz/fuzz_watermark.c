@@ -1,5 +1,7 @@
 /*
  * Fuzzes watermarks: the object, under a name that the input gives.
+ *
+ * Dictionary: json.dict
  */
 #include "format/watermark.h"
 #include "fuzz.h"
