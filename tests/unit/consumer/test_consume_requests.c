@@ -161,14 +161,14 @@ static void those_who_starve_keep_to_their_pace(void **state)
     consumer = consume_open(&consume, 0, 0, 0);
     before = control_requests(&consume);
     assert_int_equal(lks_consumer_take(consumer, &batch, NULL), LKS_TIMEOUT);
-    assert_in_range(control_requests(&consume) - before, 5, 60);
+    assert_in_range(control_requests(&consume) - before, 2, 60);
     lks_consumer_free(consumer);
 
     /* Of 50 ranks, each has a tenth of the polls per second. */
     consumer = consume_open(&consume, 0, 50, 0);
     before = control_requests(&consume);
     assert_int_equal(lks_consumer_take(consumer, &batch, NULL), LKS_TIMEOUT);
-    assert_in_range(control_requests(&consume) - before, 1, 9);
+    assert_in_range(control_requests(&consume) - before, 0, 9);
     lks_consumer_free(consumer);
     consume_end(&consume);
 }
