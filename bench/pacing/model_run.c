@@ -319,7 +319,8 @@ static void begin_try(struct model *model, uint32_t who)
     struct actor *actor = &model->actors[who];
     uint64_t base = actor->pacing.view.version;
     uint64_t steps = model_chain_at(&model->chain, base)->steps;
-    uint64_t room = BLOCK_STEPS - steps % BLOCK_STEPS;
+    uint64_t room =
+        config->growing ? UINT64_MAX : BLOCK_STEPS - steps % BLOCK_STEPS;
     double time = latency(model, actor, config->put_ms);
     double bytes = manifest_seconds(model, base);
 

@@ -145,8 +145,9 @@ def seeds(grid):
 
 INTRO = """# Pacing, measured in the model
 
-Made by `make bench-pacing`; not edited by hand. [pacing.md](pacing.md) says what is modelled, and what follows.
-"Looks" and "tries" are control requests per commit. N = 32, 431.9 MB/s offered, unless it says otherwise; T = 65 ms.
+Made by `make bench-pacing`; not edited by hand. [pacing.md](pacing.md) says
+what is modelled, and what follows. "Looks" and "tries" are control requests
+per commit. N = 32, 431.9 MB/s offered, unless it says otherwise; T = 65 ms.
 """
 
 

@@ -112,9 +112,10 @@ struct lks_pacing {
     double gap_factor; /* DAC's correction */
 
     /* Of turns. */
-    uint64_t drawn;     /* the version for which a guest has drawn its lot */
-    double chance;      /* that it goes; other guests may be there too */
-    uint64_t guest_gap; /* when it was last judged */
+    uint64_t drawn;      /* the version for which a guest has drawn its lot */
+    double chance;       /* that it goes; other guests may be there too */
+    uint64_t guest_gap;  /* when it was last judged... */
+    uint64_t guest_next; /* ...and the next version for guests then */
 };
 
 void lks_pacing_init(struct lks_pacing *pacing,

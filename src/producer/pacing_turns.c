@@ -33,6 +33,9 @@
 /* What turns take when all is well, at most. Sleep is never longer than by
  * this, though turns may have been: they would stay so. */
 #define TURN_MAX 1.2
+/* In a long ring each delay is paid for by many, and looks are far between. */
+#define LONG_RING 128u
+#define TURN_MAX_LONG 0.4
 
 /* The spread of one turn's length; of r turns it is sqrt(r) times that. The
  * first look for the own turn comes so many spreads before it is expected. */
@@ -130,7 +133,8 @@ static double take_over_ns(const struct lks_pacing *pacing, uint64_t now_ns)
  */
 static double version_ns(const struct lks_pacing *pacing)
 {
-    double longest_ns = TURN_MAX * unit_ns(pacing);
+    bool is_long = pacing->view.turn.members > LONG_RING;
+    double longest_ns = (is_long ? TURN_MAX_LONG : TURN_MAX) * unit_ns(pacing);
 
     if (pacing->version_ns <= 0.0 || pacing->version_ns > longest_ns)
         return longest_ns;
@@ -330,16 +334,20 @@ static void change_chance(struct lks_pacing *pacing, double factor)
         pacing->chance = 1.0;
 }
 
-/* The gap between guests' versions tells whether the last one was used. */
+/* When the next version for guests is another than it was, the gap to it tells
+ * whether the last one was used: it is shorter then. */
 static void judge_guests(struct lks_pacing *pacing)
 {
-    uint64_t gap = pacing->view.turn.guest_gap;
+    const struct lks_turn *turn = &pacing->view.turn;
+    uint64_t next = pacing->view.version + turn->until_guest;
 
     if (pacing->chance <= 0.0)
-        pacing->chance = gap < GUESTS_RARE ? CHANCE_FIRST : 1.0;
-    else if (gap > pacing->guest_gap)
+        pacing->chance = turn->guest_gap < GUESTS_RARE ? CHANCE_FIRST : 1.0;
+    else if (turn->until_guest > 0 && next != pacing->guest_next &&
+             turn->guest_gap >= pacing->guest_gap)
         change_chance(pacing, CHANCE_UP);
-    pacing->guest_gap = gap;
+    pacing->guest_gap = turn->guest_gap;
+    pacing->guest_next = next;
 }
 
 /* The head is known, and nobody has gone for so long that anybody may. */
