@@ -121,19 +121,22 @@ enum lks_status bench_open(struct bench *bench, struct lks_error *error)
     return status;
 }
 
-void bench_remove(const struct bench *bench, const char *name)
+void bench_drop_stream(struct bench *bench, struct lks_stream *stream)
 {
-    char url[BENCH_URL_SIZE + 64];
+    char *json = NULL;
 
-    snprintf(url, sizeof(url), "%s/%s", bench->url, name);
-    bench_folder_remove(url);
+    if (stream == NULL)
+        return;
+    if (lks_stream_drop(stream, 1, bench->args->options, &json, NULL) == LKS_OK)
+        lks_text_free(json);
+    lks_stream_close(stream);
 }
 
 void bench_close(struct bench *bench)
 {
     char key[BENCH_KEY_SIZE];
 
-    lks_stream_close(bench->stream);
+    bench_drop_stream(bench, bench->stream);
     if (bench->store != NULL) {
         interrupt_unwatch(bench);
         for (uint64_t i = 0; i < bench->count; i++) {
@@ -148,13 +151,13 @@ void bench_close(struct bench *bench)
 }
 
 enum lks_status bench_create_stream(struct bench *bench,
-                                    const char *name,
                                     struct lks_stream **out_stream,
                                     struct lks_error *error)
 {
     char url[BENCH_URL_SIZE + 64];
 
-    snprintf(url, sizeof(url), "%s/%s", bench->url, name);
+    snprintf(url, sizeof(url), "%s/ours-%" PRIu64, bench->url,
+             bench->stream_count++);
     return lks_stream_create(url, (uint32_t)bench->slices, 1,
                              bench->args->options, out_stream, error);
 }

@@ -56,6 +56,7 @@ struct bench {
 
     char url[BENCH_URL_SIZE];  /* of a fresh prefix below the one given */
     struct lks_store *store;   /* there, for the raw side */
+    uint64_t stream_count;     /* made so far: a prefix is used once */
     uint8_t *payload;          /* of one TGB */
     struct lks_stream *stream; /* there, for who reads it; closed with it */
 };
@@ -65,8 +66,8 @@ typedef enum lks_status bench_measure_fn(struct bench *bench,
                                          double *out_seconds,
                                          struct lks_error *error);
 
-/* `workers` and `depth` are the names of options. Fills in all but the last
- * three fields. Returns an exit code. */
+/* `workers` and `depth` are the names of options. Fills in what stands
+ * above `url`. Returns an exit code. */
 int bench_parse(struct bench *bench,
                 struct args *args,
                 const char *title,
@@ -101,14 +102,13 @@ enum lks_status bench_threads(size_t count,
                               double *out_seconds,
                               struct lks_error *error);
 
-/* Creates a stream for the bench below its prefix. */
+/* Creates a stream for the bench below its prefix, under a name of its own. */
 enum lks_status bench_create_stream(struct bench *bench,
-                                    const char *name,
                                     struct lks_stream **out_stream,
                                     struct lks_error *error);
 
-/* Removes all below `name` in the prefix. */
-void bench_remove(const struct bench *bench, const char *name);
+/* Drops the stream, so that its bytes are gone, and closes it. */
+void bench_drop_stream(struct bench *bench, struct lks_stream *stream);
 
 /* The name of the raw object `index`. */
 void bench_key(uint64_t index, char key[BENCH_KEY_SIZE]);

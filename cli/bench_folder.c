@@ -1,8 +1,8 @@
 /*
  * Removing a folder with all that is in it: what a bench made on a file store.
  *
- * Data objects are named with a random owner that the public API does not
- * tell, so a bench cannot remove a stream object by object.
+ * A stream that is dropped leaves its descriptor and its last manifest for
+ * ever; where the store is a folder, a bench can clean up better.
  */
 #include "bench_folder.h"
 

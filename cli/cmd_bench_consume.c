@@ -159,7 +159,7 @@ static enum lks_status write_stream(struct bench *bench,
         slices[i].data = bench->payload + i * bench->slice_size;
         slices[i].size = bench->slice_size;
     }
-    status = bench_create_stream(bench, "ours", &bench->stream, error);
+    status = bench_create_stream(bench, &bench->stream, error);
     if (status == LKS_OK)
         status = lks_producer_open(bench->stream, "bench", bench->args->options,
                                    &producer, error);

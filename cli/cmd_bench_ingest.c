@@ -156,7 +156,7 @@ static enum lks_status measure_ours(struct bench *bench,
         appends.slices[i].data = bench->payload + i * bench->slice_size;
         appends.slices[i].size = bench->slice_size;
     }
-    status = bench_create_stream(bench, "ours", &stream, error);
+    status = bench_create_stream(bench, &stream, error);
     if (status == LKS_OK)
         status = open_producers(&appends, stream, error);
     if (status == LKS_OK)
@@ -166,8 +166,7 @@ static enum lks_status measure_ours(struct bench *bench,
         interrupt_unwatch(appends.producers[i]);
         lks_producer_close(appends.producers[i]);
     }
-    lks_stream_close(stream);
-    bench_remove(bench, "ours");
+    bench_drop_stream(bench, stream);
     free(appends.slices);
     return status;
 }
