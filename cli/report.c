@@ -109,12 +109,32 @@ int report_json(const struct args *args, json_t *object)
     return failed ? report_failure(args, "cannot write the report") : EXIT_DONE;
 }
 
-/* A scalar as a cell of a table, cut if it is long. */
+/* Numbers with spaces between; returns the length it would have. */
+static int format_numbers(const json_t *list, char cell[CELL_SIZE])
+{
+    size_t length = 0, index;
+    const json_t *item;
+
+    snprintf(cell, CELL_SIZE, "-");
+    json_array_foreach(list, index, item)
+    {
+        if (length < CELL_SIZE)
+            length += (size_t)snprintf(cell + length, CELL_SIZE - length,
+                                       "%s%" JSON_INTEGER_FORMAT,
+                                       index > 0 ? " " : "",
+                                       json_integer_value(item));
+    }
+    return (int)length;
+}
+
+/* A scalar as a cell of a table, or a list of numbers; cut if it is long. */
 static void format_cell(const json_t *value, char cell[CELL_SIZE])
 {
     int length = 0;
 
-    if (json_is_string(value))
+    if (json_is_array(value))
+        length = format_numbers(value, cell);
+    else if (json_is_string(value))
         length = snprintf(cell, CELL_SIZE, "%s", json_string_value(value));
     else if (json_is_integer(value))
         snprintf(cell, CELL_SIZE, "%" JSON_INTEGER_FORMAT,

@@ -386,7 +386,9 @@ LKS_API enum lks_status lks_batch_meta(struct lks_batch *batch,
  * What the newest manifest says, as one JSON object: url, stream, format, dp,
  * cp, version, next_step, first_live_step, ended (bool), ended_at (null or
  * step), live_steps, live_bytes, total_bytes, limits, producers [{id, epoch,
- * next_seq, finished, host, pid, offset (hex)}], groups, pins, manifest_bytes.
+ * next_seq, finished, host, pid, offset (hex)}], groups [{name, run, attempt,
+ * ranks, floor, step, lag, stalled, evicted}], pins [{name, step}], parent,
+ * lineage [{url, stream, step}], manifest_bytes.
  */
 LKS_API enum lks_status lks_stream_info(struct lks_stream *stream,
                                         char **out_json,

@@ -150,6 +150,12 @@ void lks_json_out_hex(struct lks_json_out *out,
     put(out, "\"", 1);
 }
 
+void lks_json_out_raw(struct lks_json_out *out, const char *json, size_t size)
+{
+    put_name(out, NULL);
+    put(out, json, size);
+}
+
 const char *lks_json_out_peek(struct lks_json_out *out)
 {
     /* The NUL stands behind the text and is not counted. */

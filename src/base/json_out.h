@@ -47,6 +47,9 @@ void lks_json_out_hex(struct lks_json_out *out,
                       const void *data,
                       size_t size);
 
+/* JSON that is there already: one element, or several with commas between. */
+void lks_json_out_raw(struct lks_json_out *out, const char *json, size_t size);
+
 /* The text so far, as long as nothing more is written; NULL after a failure. */
 const char *lks_json_out_peek(struct lks_json_out *out);
 

@@ -4,6 +4,7 @@
 #include "inspect/inspect.h"
 
 #include "base/json_out.h"
+#include "inspect/info_life.h"
 #include "manifest/log.h"
 
 static void put_steps(struct lks_json_out *out, const struct lks_manifest *head)
@@ -61,14 +62,18 @@ enum lks_status lks_inspect_info(struct lks_stream *stream,
                                  char **out_json,
                                  struct lks_error *error)
 {
+    struct lks_claims claims;
     struct lks_json_out out;
     struct lks_log log;
     enum lks_status status;
 
     lks_json_out_init(&out);
     lks_log_init(&log, stream, LKS_LOG_WHOLE, NULL);
+    lks_claims_init(&claims, stream, NULL);
 
     status = lks_log_look(&log, error);
+    if (status == LKS_OK)
+        status = lks_claims_read(&claims, log.head, error);
     if (status != LKS_OK)
         goto done;
 
@@ -79,22 +84,17 @@ enum lks_status lks_inspect_info(struct lks_stream *stream,
     lks_json_out_u64(&out, "dp", stream->descriptor.dp);
     lks_json_out_u64(&out, "cp", stream->descriptor.cp);
     lks_json_out_i64(&out, "created_ms", stream->descriptor.created_ms);
-    if (stream->descriptor.parent_url != NULL)
-        lks_json_out_text(&out, "parent", stream->descriptor.parent_url);
-    else
-        lks_json_out_null(&out, "parent");
+    lks_info_put_lineage(&out, &stream->descriptor);
     put_steps(&out, log.head);
     put_producers(&out, log.head);
-    /* Nothing in this library makes groups or pins yet. */
-    lks_json_out_open(&out, "groups", '[');
-    lks_json_out_close(&out, ']');
-    lks_json_out_open(&out, "pins", '[');
-    lks_json_out_close(&out, ']');
+    lks_info_put_groups(&out, log.head, &claims);
+    lks_info_put_pins(&out, log.head);
     lks_json_out_u64(&out, "manifest_bytes", log.head_size);
     lks_json_out_close(&out, '}');
     status = lks_json_out_take(&out, out_json, error);
 
 done:
+    lks_claims_done(&claims);
     lks_log_done(&log);
     lks_json_out_done(&out);
     return status;
