@@ -1,0 +1,349 @@
+/*
+ * Runs: who is fenced, what a restart keeps, and what a dead job's watermarks
+ * are worth.
+ */
+#include "support/life.h"
+
+static void refuse_open(enum lks_status expected,
+                        uint32_t rank,
+                        const char *run,
+                        uint64_t step,
+                        const char *message)
+{
+    struct lks_consumer *consumer = NULL;
+    struct lks_error error;
+
+    assert_status(expected,
+                  life_open(life.stream, rank, run, step, &consumer, &error));
+    assert_message_has(message);
+}
+
+static void refuse_checkpoint(enum lks_status expected,
+                              struct lks_consumer *consumer,
+                              uint64_t step,
+                              const char *message)
+{
+    struct lks_error error;
+
+    life_read_to(consumer, step);
+    assert_status(expected,
+                  lks_consumer_checkpointed(consumer, step, 0, 0, &error));
+    assert_message_has(message);
+}
+
+static void an_older_start_is_fenced_wherever_it_wakes_up(void **state)
+{
+    struct lks_consumer *old, *new;
+
+    (void)state;
+    life_add(life.stream, "p0", 10);
+    old = life_rank(0, "job-17.1", 0);
+    new = life_rank(0, "job-17.2", 2);
+    refuse_checkpoint(LKS_FENCED, old, 4, "run job-17.2 took over");
+    refuse_open(LKS_FENCED, 1, "job-17.1", 5, "job-17.1 is over");
+    refuse_open(LKS_FENCED, 1, "job-17", 5, "job-17.0 is over");
+    life_checkpoint(new, 4);
+    lks_consumer_close(old);
+    lks_consumer_close(new);
+
+    new = life_rank(0, "job-18", 4);
+    refuse_open(LKS_FENCED, 0, "job-17.9", 5, "run job-18.0 took over");
+    lks_consumer_close(new);
+}
+
+/* Found by exhaustive interleaving: with shared watermarks step 3, which the
+ * third start needs, would be gone. */
+static void a_dead_jobs_watermarks_mean_nothing(void **state)
+{
+    struct lks_consumer *ranks[2];
+
+    (void)state;
+    life_add(life.stream, "p0", 10);
+    ranks[0] = life_rank(0, "job.0", 0);
+    ranks[1] = life_rank(1, "job.0", 0);
+    life_checkpoint(ranks[0], 3);
+    life_checkpoint(ranks[1], 3);
+    life_checkpoint(ranks[0], 6); /* Rank 1 dies before its own. */
+    lks_consumer_close(ranks[0]);
+    lks_consumer_close(ranks[1]);
+
+    ranks[1] = life_rank(1, "job.1", 3);
+    life_checkpoint(ranks[1], 5);
+    life_reclaim_to(3);
+    ranks[0] = life_rank(0, "job.2", 3);
+    life_read_to(ranks[0], 4);
+    life_reclaim_to(3);
+    assert_int_equal(life_count("watermark/"), 0);
+    lks_consumer_close(ranks[0]);
+    lks_consumer_close(ranks[1]);
+}
+
+static void garbage_of_other_runs_goes_and_that_of_this_stays(void **state)
+{
+    struct lks_consumer *rank;
+
+    (void)state;
+    life_add(life.stream, "p0", 10);
+    life_checkpoint(rank = life_rank(0, "job.0", 0), 3);
+    lks_consumer_close(rank);
+    life_checkpoint(rank = life_rank(0, "job.1", 3), 5);
+    assert_int_equal(life_count("watermark/"), 2);
+    life_reclaim_to(3); /* Rank 1 has not begun and counts as the floor. */
+    assert_int_equal(life_count("watermark/"), 1);
+    assert_true(life_exists("watermark/train/job-1/0"));
+    lks_consumer_close(rank);
+}
+
+static void ranks_join_below_the_floor_but_not_below_what_is_live(void **state)
+{
+    struct lks_group_record group;
+    struct lks_consumer *ranks[2];
+    struct lks_error error;
+    struct lks_log log;
+
+    (void)state;
+    life_add(life.stream, "p0", 10);
+    ranks[0] = life_rank(0, "job.0", 5);
+    ranks[1] = life_rank(1, "job.0", 2);
+    lks_log_init(&log, life.stream, LKS_LOG_WHOLE, NULL);
+    assert_status(LKS_OK, lks_log_look(&log, &error));
+    assert_true(lks_manifest_find_group(log.head, "train", &group));
+    assert_int_equal(group.run.floor, 2);
+    assert_int_equal(group.run.ranks, 2);
+    lks_log_done(&log);
+    life_reclaim_to(2);
+    refuse_open(LKS_RECLAIMED, 1, "job.1", 1, "first live step is 2");
+    lks_consumer_close(ranks[0]);
+    lks_consumer_close(ranks[1]);
+}
+
+static void going_back_needs_a_new_run(void **state)
+{
+    struct lks_consumer *rank;
+    char text[LKS_STATE_SIZE_MAX];
+    struct lks_error error;
+
+    (void)state;
+    life_add(life.stream, "p0", 10);
+    rank = life_rank(0, "job.0", 0);
+    life_read_to(rank, 3);
+    assert_status(LKS_OK, lks_consumer_state(rank, text, sizeof(text), &error));
+    life_checkpoint(rank, 6);
+    assert_status(LKS_INVALID, lks_consumer_restore(rank, text, &error));
+    assert_message_has("needs a new run");
+    refuse_checkpoint(LKS_INVALID, rank, 5, "never moves back");
+    lks_consumer_close(rank);
+    refuse_open(LKS_INVALID, 0, "job.0", 3, "needs a new run");
+    rank = life_rank(0, "job.1", 3);
+    life_read_to(rank, 6);
+    lks_consumer_close(rank);
+}
+
+static void older_checkpoints_may_be_kept(void **state)
+{
+    struct lks_consumer *rank;
+    struct lks_error error;
+
+    (void)state;
+    life_add(life.stream, "p0", 10);
+    rank = life_rank(0, "job.0", 0);
+    life_read_to(rank, 8);
+    assert_status(LKS_INVALID,
+                  lks_consumer_checkpointed(rank, 9, 0, 0, &error));
+    assert_message_has("next step to hand out is 8");
+    assert_status(LKS_INVALID,
+                  lks_consumer_checkpointed(rank, 7, 1, 8, &error));
+    assert_status(LKS_OK, lks_consumer_checkpointed(rank, 8, 1, 4, &error));
+    life_mark("train", 2, 1, 10);
+    life_reclaim_to(4);
+    lks_consumer_close(rank);
+}
+
+static void one_rank_may_speak_for_all(void **state)
+{
+    (void)state;
+    life_add(life.stream, "p0", 10);
+    life_mark("train", 4, 2, 7);
+    life_mark("train", 4, LKS_RANK_ALL, 5);
+    life_reclaim_to(5);
+    assert_true(life_exists("watermark/train/watermark-0/all"));
+}
+
+static void watermarks_are_checked_where_they_come_in(void **state)
+{
+    struct lks_error error;
+
+    (void)state;
+    life_add(life.stream, "p0", 10);
+    life_mark("train", 4, 2, 7);
+    assert_status(LKS_INVALID, lks_stream_watermark(life.stream, "train", 4, 2,
+                                                    11, life.options, &error));
+    assert_message_has("next step is 10");
+    assert_status(LKS_INVALID, lks_stream_watermark(life.stream, "train", 4, 2,
+                                                    6, life.options, &error));
+    assert_message_has("never moves back");
+    assert_status(LKS_INVALID, lks_stream_watermark(life.stream, "train", 5, 2,
+                                                    8, life.options, &error));
+    assert_message_has("has 4 ranks, not 5");
+    assert_status(LKS_INVALID, lks_stream_watermark(life.stream, "train", 4, 4,
+                                                    8, life.options, &error));
+    assert_status(LKS_INVALID,
+                  lks_stream_watermark(life.stream, "no/such", 4, 0, 8,
+                                       life.options, &error));
+}
+
+static void an_evicted_rank_counts_no_more_and_is_told(void **state)
+{
+    struct lks_consumer *ranks[2];
+    struct lks_error error;
+
+    (void)state;
+    life_add(life.stream, "p0", 10);
+    ranks[0] = life_rank(0, "job.0", 0);
+    ranks[1] = life_rank(1, "job.0", 0);
+    life_checkpoint(ranks[0], 6);
+    life_reclaim_to(0);
+    assert_status(LKS_OK, lks_stream_evict_group(life.stream, "train", 1,
+                                                 life.options, &error));
+    life_reclaim_to(6);
+    refuse_checkpoint(LKS_FENCED, ranks[1], 0, "rank 1 of group train was");
+    refuse_open(LKS_FENCED, 1, "job.0", 7, "evicted");
+    lks_consumer_close(ranks[1]);
+    ranks[1] = life_rank(1, "job.1", 7);
+    assert_status(LKS_NOT_FOUND, lks_stream_evict_group(life.stream, "train", 2,
+                                                        life.options, &error));
+    assert_status(LKS_NOT_FOUND,
+                  lks_stream_evict_group(life.stream, "nobody", LKS_RANK_ALL,
+                                         life.options, &error));
+    assert_status(LKS_OK,
+                  lks_stream_evict_group(life.stream, "train", LKS_RANK_ALL,
+                                         life.options, &error));
+    refuse_checkpoint(LKS_FENCED, ranks[1], 7, "group train was evicted");
+    lks_consumer_close(ranks[0]);
+    lks_consumer_close(ranks[1]);
+}
+
+static void an_evicted_producer_is_fenced_and_counts_as_finished(void **state)
+{
+    struct lks_producer *producer;
+    struct lks_error error;
+    struct lks_log log;
+
+    (void)state;
+    producer = life_producer(life.stream, "p0");
+    assert_status(LKS_OK, life_append(producer, "p0", &error));
+    assert_status(LKS_OK, lks_stream_evict_producer(life.stream, "p0",
+                                                    life.options, &error));
+    assert_int_not_equal(life_append(producer, "p0", &error), LKS_OK);
+    assert_int_not_equal(lks_producer_finish(producer, &error), LKS_OK);
+    lks_producer_close(producer);
+    lks_log_init(&log, life.stream, LKS_LOG_WHOLE, NULL);
+    assert_status(LKS_OK, lks_log_look(&log, &error));
+    assert_true(lks_manifest_ended(log.head));
+    assert_int_equal(lks_manifest_next_step(log.head), 1);
+    lks_log_done(&log);
+    json_decref(life_reclaim(false));
+    assert_int_equal(life_count("data/"), 1); /* Its upload went. */
+    life_assert_sound(life.stream);
+}
+
+static void several_ranks_need_a_run_and_a_launcher_may_name_it(void **state)
+{
+    struct lks_consumer *consumer = NULL;
+    struct lks_error error;
+
+    (void)state;
+    unsetenv("TORCHELASTIC_RUN_ID");
+    unsetenv("SLURM_JOB_ID");
+    refuse_open(LKS_INVALID, 0, "", 0, "LAKESTREAM_RUN");
+    setenv("TORCHELASTIC_RUN_ID", "none", 1);
+    refuse_open(LKS_INVALID, 0, "", 0, "LAKESTREAM_RUN");
+    setenv("SLURM_JOB_ID", "4711", 1);
+    setenv("SLURM_RESTART_COUNT", "2", 1);
+    assert_status(LKS_OK, life_open(life.stream, 0, "", 0, &consumer, &error));
+    assert_string_equal(consumer->member.id, "4711");
+    assert_int_equal(consumer->member.attempt, 2);
+    lks_consumer_close(consumer);
+    setenv("TORCHELASTIC_RUN_ID", "no/id", 1);
+    refuse_open(LKS_INVALID, 0, "", 0, "TORCHELASTIC_RUN_ID");
+    setenv("TORCHELASTIC_RUN_ID", "run-x", 1);
+    setenv("TORCHELASTIC_RESTART_COUNT", "1", 1);
+    assert_status(LKS_OK, life_open(life.stream, 0, "", 0, &consumer, &error));
+    assert_string_equal(consumer->member.id, "run-x");
+    assert_int_equal(consumer->member.attempt, 1);
+    lks_consumer_close(consumer);
+    unsetenv("TORCHELASTIC_RUN_ID");
+    unsetenv("SLURM_JOB_ID");
+}
+
+static enum fault lose_every_reply(enum faulty_op op,
+                                   const char *key,
+                                   void *arg)
+{
+    static unsigned count;
+
+    (void)key;
+    (void)arg;
+    if (op == FAULTY_CREATE)
+        return FAULT_LOSE_REPLY;
+    return op == FAULTY_PUT && count++ % 2 == 0 ? FAULT_LOSE_REPLY : FAULT_NONE;
+}
+
+static void joining_and_publishing_bear_lost_replies(void **state)
+{
+    struct lks_consumer *ranks[2];
+
+    (void)state;
+    life_add(life.stream, "p0", 10);
+    life.decide = lose_every_reply;
+    ranks[0] = life_rank(0, "job.3", 0);
+    ranks[1] = life_rank(1, "job.3", 0);
+    life_checkpoint(ranks[0], 4);
+    life_checkpoint(ranks[1], 4);
+    life.decide = NULL;
+    life_reclaim_to(4);
+    lks_consumer_close(ranks[0]);
+    lks_consumer_close(ranks[1]);
+}
+
+static void a_rank_may_reclaim_when_it_has_checkpointed(void **state)
+{
+    struct lks_consumer *consumer = NULL;
+    struct lks_options *options = NULL;
+    struct lks_error error;
+
+    (void)state;
+    life_add(life.stream, "p0", 10);
+    assert_status(LKS_OK, lks_options_new(&options, &error));
+    life_set(options, "group", "train");
+    life_set(options, "run", "job");
+    life_set(options, "reclaim", "yes");
+    life_set(options, "watermark", "all");
+    assert_status(LKS_OK, lks_consumer_open(life.stream, 0, 0, 0, 0, options,
+                                            &consumer, &error));
+    life_checkpoint(consumer, 7);
+    assert_int_equal(life_count("data/"), 3);
+    lks_consumer_close(consumer);
+    lks_options_free(options);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LIFE_TEST(an_older_start_is_fenced_wherever_it_wakes_up),
+        LIFE_TEST(a_dead_jobs_watermarks_mean_nothing),
+        LIFE_TEST(garbage_of_other_runs_goes_and_that_of_this_stays),
+        LIFE_TEST(ranks_join_below_the_floor_but_not_below_what_is_live),
+        LIFE_TEST(going_back_needs_a_new_run),
+        LIFE_TEST(older_checkpoints_may_be_kept),
+        LIFE_TEST(one_rank_may_speak_for_all),
+        LIFE_TEST(watermarks_are_checked_where_they_come_in),
+        LIFE_TEST(an_evicted_rank_counts_no_more_and_is_told),
+        LIFE_TEST(an_evicted_producer_is_fenced_and_counts_as_finished),
+        LIFE_TEST(several_ranks_need_a_run_and_a_launcher_may_name_it),
+        LIFE_TEST(joining_and_publishing_bear_lost_replies),
+        LIFE_TEST(a_rank_may_reclaim_when_it_has_checkpointed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
