@@ -123,6 +123,8 @@ static bool is_held_back(struct lks_committer *committer)
     bool full = lks_manifest_is_full(committer->log.head);
 
     lks_queue_hold_back(committer->queue, full);
+    if (!full)
+        committer->limit.next_ns = 0;
     return full && !lks_attempt_is_open(&committer->attempt, &committer->log);
 }
 
@@ -284,7 +286,10 @@ enum lks_status lks_commit(struct lks_committer *committer,
                 status = try_once(committer, error);
             } else if (status == LKS_OK) {
                 nap(committer, LIMIT_PAUSE_MS);
-                status = look(committer, 1, error);
+                status =
+                    lks_limit_look(&committer->limit, &committer->log, error);
+                if (status == LKS_OK)
+                    status = look(committer, 1, error);
             }
         } else if (status == LKS_OK) {
             status = look(committer, step.stride, error);

@@ -4,6 +4,7 @@
 #ifndef LKS_PRODUCER_COMMIT_H
 #define LKS_PRODUCER_COMMIT_H
 
+#include "producer/limit.h"
 #include "producer/ownership.h"
 #include "producer/queue.h"
 
@@ -23,6 +24,7 @@ struct lks_committer {
     bool attempt_sent;        /* and its outcome not known */
     bool attempt_throttled;
     uint64_t outage_since_ns; /* 0: the store serves */
+    struct lks_limit_watch limit;
 };
 
 /*

@@ -234,6 +234,28 @@ static void limits_change_and_a_stream_at_its_limit_goes_on(void **state)
     life_add(life.stream, "a", 3);
 }
 
+/* Nobody reclaims: the producer that waits finds out by itself. */
+static void a_checkpoint_lets_a_producer_at_the_limit_go_on(void **state)
+{
+    const uint64_t three = 3;
+    struct lks_producer *producer;
+    struct lks_error error;
+
+    (void)state;
+    assert_status(LKS_OK, lks_stream_limit(life.stream, &three, NULL,
+                                           life.options, &error));
+    producer = life_producer(life.stream, "a");
+    for (int i = 0; i < 3; i++)
+        assert_status(LKS_OK, life_append(producer, "a", &error));
+    life_mark("train", 1, 0, 2);
+    assert_status(LKS_OK,
+                  lks_stream_pin(life.stream, "keep", 0, life.options, &error));
+    assert_status(LKS_OK, life_append(producer, "a", &error));
+    assert_status(LKS_OK, life_append(producer, "a", &error));
+    lks_producer_close(producer);
+    assert_int_equal(life_count("data/"), 5); /* A pin holds no producer. */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +264,7 @@ int main(void)
         LIFE_TEST(a_fork_can_be_forked_and_knows_where_it_is_from),
         LIFE_TEST(a_dropped_stream_is_empty_and_says_so),
         LIFE_TEST(limits_change_and_a_stream_at_its_limit_goes_on),
+        LIFE_TEST(a_checkpoint_lets_a_producer_at_the_limit_go_on),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,55 @@
+/*
+ * A producer at the limit moves what is claimed, as a reclaim would.
+ *
+ * Without it a stream that nobody reclaims would stand still for ever, though
+ * its trainers have long checkpointed. docs/protocol.md, "Limits".
+ */
+#include "producer/limit.h"
+
+#include "base/trace.h"
+#include "manifest/claim.h"
+
+/* How long the commit may take before the producer goes on waiting. */
+#define COMMIT_TIMEOUT_MS 10000u
+
+/* Versions among whose committers are those who are active. */
+#define ACTIVE_SPAN 1000u
+
+static void plan_next(struct lks_limit_watch *watch, const struct lks_log *log)
+{
+    const struct lks_env *env = log->stream->env;
+    uint32_t count = lks_manifest_active_count(log->head, ACTIVE_SPAN);
+    double mean_ms = (double)LKS_LIMIT_LOOK_MS * (count > 0 ? count : 1);
+
+    watch->next_ns =
+        lks_env_now_ns(env) + (uint64_t)((0.5 + lks_env_random_unit(env)) *
+                                         mean_ms * (double)LKS_NS_PER_MS);
+}
+
+enum lks_status lks_limit_look(struct lks_limit_watch *watch,
+                               struct lks_log *log,
+                               struct lks_error *error)
+{
+    const struct lks_env *env = log->stream->env;
+    struct lks_claims claims;
+    struct lks_claim claim;
+    enum lks_status status;
+
+    if (watch->next_ns == 0)
+        plan_next(watch, log);
+    if (lks_env_now_ns(env) < watch->next_ns)
+        return LKS_OK;
+    lks_claims_init(&claims, log->stream, log->cancel);
+    status = lks_claims_read(&claims, log->head, error);
+    if (status == LKS_OK) {
+        lks_claims_find(&claims, log->head, &claim);
+        if (claim.held && claim.claimed > lks_manifest_claimed(log->head))
+            status =
+                lks_claims_commit(&claims, log,
+                                  lks_env_deadline_ms(env, COMMIT_TIMEOUT_MS),
+                                  error);
+    }
+    lks_claims_done(&claims);
+    plan_next(watch, log);
+    return status == LKS_TIMEOUT ? LKS_OK : status;
+}

@@ -1,0 +1,28 @@
+/*
+ * Waiting at the stream's limit: now and then whoever waits looks for itself
+ * whether checkpoints have moved on, since perhaps nobody else does.
+ */
+#ifndef LKS_PRODUCER_LIMIT_H
+#define LKS_PRODUCER_LIMIT_H
+
+#include "manifest/log.h"
+
+/* Mean time between two of one producer's looks when it is the only one; all
+ * that are active share the same number of looks. */
+#define LKS_LIMIT_LOOK_MS 2000u
+
+/* Belongs to the committing thread; zero it before use. */
+struct lks_limit_watch {
+    uint64_t next_ns; /* of the next look; 0: not waiting */
+};
+
+/*
+ * If it is time: reads the watermarks, and commits what they claim if that has
+ * moved on. The log's head is then the newest. Deletes nothing: that is for
+ * those who reclaim. A look in vain is no failure.
+ */
+enum lks_status lks_limit_look(struct lks_limit_watch *watch,
+                               struct lks_log *log,
+                               struct lks_error *error);
+
+#endif
