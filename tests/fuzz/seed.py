@@ -97,6 +97,8 @@ def texts():
                        b"\0" + npy(shape, bytes(10), 2), b"\2" + bytes(8),
                        b"\6" + bytes(8), b"\3text"],
         "pack_offset": [offset],
+        "stream": [bytes([index, 0, place, 4, 1]) for index in range(16)
+                   for place in (16, 70)],
     }
 
 
