@@ -53,6 +53,7 @@ static enum lks_status publish(struct lks_member *member,
 {
     enum lks_status status = LKS_OK;
 
+    member->only_marks = true;
     member->follows = run[0] == '\0';
     if (!member->follows)
         status = lks_member_parse_run(member, run, error);

@@ -229,7 +229,7 @@ static enum lks_status check_mark(struct lks_member *member,
 
     if (status == LKS_OK && member->rank != LKS_RANK_ALL)
         status = read_mark(member, member->rank, error);
-    if (status != LKS_OK || member->follows || member->step >= member->mark)
+    if (status != LKS_OK || member->only_marks || member->step >= member->mark)
         return status;
     return lks_error_set(error, LKS_INVALID,
                          "step %" PRIu64 " is below the watermark %" PRIu64

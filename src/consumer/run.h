@@ -15,7 +15,8 @@ struct lks_member {
     char group[LKS_PRODUCER_ID_SIZE_MAX + 1]; /* empty: of no group */
     char id[LKS_PRODUCER_ID_SIZE_MAX + 1];
     uint64_t attempt;
-    bool follows; /* joins whatever run is shown, and replays nothing */
+    bool follows;    /* joins whatever run is shown */
+    bool only_marks; /* publishes a watermark, and replays nothing */
     uint32_t ranks;
     uint32_t rank; /* LKS_RANK_ALL: it speaks for all */
     bool for_all;  /* its watermarks count for all ranks */
