@@ -11,7 +11,8 @@ OUR_C = find include src cli tests bench examples python -name '*.[ch]' 2>/dev/n
 FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 .NOTPARALLEL:
-.PHONY: help test demo quick asan tsan fuzz bench bench-pacing build tidy lint format \
+.PHONY: help test demo matrix quick asan tsan fuzz bench bench-pacing build \
+	tidy lint format \
 	format-check deps deps-test deps-fuzz clean
 
 help:
@@ -22,6 +23,7 @@ help:
 	@echo "make fuzz [SECONDS=60]           each decoder for so long"
 	@echo "make bench [STORE=url]           against the raw store"
 	@echo "make bench-pacing                commit policies, in a model"
+	@echo "make matrix                      resuming PyTorch's loaders, all ways"
 	@echo "make build                       the release build"
 	@echo "make tidy | format-check         the rules of CONTRIBUTING.md"
 	@echo "make format | lint | clean"
@@ -72,6 +74,10 @@ bench: build
 # Tables and plots for docs/benchmarks/, from the model; a few minutes.
 bench-pacing: build
 	PYTHON=$(PYTHON) bench/pacing/run.sh
+
+# Every combination of loaders, workers and places to resume at.
+matrix: deps-test built-dev
+	LAKESTREAM_TEST_MATRIX=all ctest --preset dev -R '^python.matrix$$' -V
 
 tidy:
 	$(PYTHON) tools/tidy.py

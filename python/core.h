@@ -121,6 +121,17 @@ PyObject *core_stream_create(PyObject *module, PyObject *args);
 PyObject *core_producer_open(struct core_stream *stream, PyObject *args);
 PyObject *core_consumer_open(struct core_stream *stream, PyObject *args);
 
+/* Methods of Stream that are in core_life.c. */
+PyObject *core_stream_watermark(PyObject *self, PyObject *args);
+PyObject *core_stream_pin(PyObject *self, PyObject *args);
+PyObject *core_stream_unpin(PyObject *self, PyObject *args);
+PyObject *core_stream_limit(PyObject *self, PyObject *args);
+PyObject *core_stream_evict_group(PyObject *self, PyObject *args);
+PyObject *core_stream_evict_producer(PyObject *self, PyObject *args);
+PyObject *core_stream_reclaim(PyObject *self, PyObject *args);
+PyObject *core_stream_drop(PyObject *self, PyObject *args);
+PyObject *core_stream_fork(PyObject *self, PyObject *args);
+
 /* Takes the batch over, also when it fails. */
 PyObject *core_batch_wrap(PyTypeObject *type,
                           struct core_stream *stream,

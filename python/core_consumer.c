@@ -242,6 +242,56 @@ static PyObject *consumer_restore(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
+struct checkpoint_call {
+    struct lks_consumer *consumer;
+    uint64_t step;
+    int has_oldest;
+    uint64_t oldest;
+};
+
+static enum lks_status run_checkpoint(void *arg, struct lks_error *error)
+{
+    struct checkpoint_call *checkpoint = arg;
+
+    return lks_consumer_checkpointed(checkpoint->consumer, checkpoint->step,
+                                     checkpoint->has_oldest, checkpoint->oldest,
+                                     error);
+}
+
+static void cancel_checkpoint(void *arg)
+{
+    lks_consumer_cancel(((struct checkpoint_call *)arg)->consumer);
+}
+
+static PyObject *consumer_checkpointed(PyObject *object, PyObject *args)
+{
+    static const struct core_call call = {.run = run_checkpoint,
+                                          .cancel = cancel_checkpoint};
+    struct core_consumer *self = (void *)object;
+    struct checkpoint_call checkpoint = {0};
+    unsigned long long step;
+    struct lks_error error;
+    PyObject *oldest;
+    bool done;
+
+    if (!PyArg_ParseTuple(args, "KO", &step, &oldest))
+        return NULL;
+    checkpoint.step = step;
+    checkpoint.has_oldest = oldest != Py_None;
+    if (checkpoint.has_oldest)
+        checkpoint.oldest = PyLong_AsUnsignedLongLong(oldest);
+    if (PyErr_Occurred() || !core_guard_enter(&self->guard))
+        return NULL;
+    checkpoint.consumer = self->consumer;
+    done = core_call_run(&call, &checkpoint, &error);
+    core_guard_leave(&self->guard);
+    if (!done)
+        return NULL;
+    if (error.status != LKS_OK)
+        return core_raise(&error);
+    Py_RETURN_NONE;
+}
+
 static PyObject *consumer_stats(PyObject *object, PyObject *unused)
 {
     struct core_consumer *self = (void *)object;
@@ -271,6 +321,7 @@ static PyMethodDef methods[] = {
     {"next", consumer_next, METH_VARARGS, NULL},
     {"state", consumer_state, METH_NOARGS, NULL},
     {"restore", consumer_restore, METH_VARARGS, NULL},
+    {"checkpointed", consumer_checkpointed, METH_VARARGS, NULL},
     {"stats", consumer_stats, METH_NOARGS, NULL},
     {"close", consumer_close, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

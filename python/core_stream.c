@@ -361,6 +361,15 @@ static PyMethodDef methods[] = {
     {"get", stream_get, METH_VARARGS, NULL},
     {"producer", stream_producer, METH_VARARGS, NULL},
     {"consumer", stream_consumer, METH_VARARGS, NULL},
+    {"watermark", core_stream_watermark, METH_VARARGS, NULL},
+    {"pin", core_stream_pin, METH_VARARGS, NULL},
+    {"unpin", core_stream_unpin, METH_VARARGS, NULL},
+    {"limit", core_stream_limit, METH_VARARGS, NULL},
+    {"evict_group", core_stream_evict_group, METH_VARARGS, NULL},
+    {"evict_producer", core_stream_evict_producer, METH_VARARGS, NULL},
+    {"reclaim", core_stream_reclaim, METH_VARARGS, NULL},
+    {"drop", core_stream_drop, METH_VARARGS, NULL},
+    {"fork", core_stream_fork, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

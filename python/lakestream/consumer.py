@@ -5,33 +5,49 @@ import json
 from . import _core, errors, mesh
 from .batch import Batch, JoinedBatch
 from .config import STARVE, Handle, starve_timeout_ms, to_options
+from .membership import Membership
 
 STATE_VERSION = 1
 
 
-def state_step(state, stream_id):
+def _is_parents(stream, parent, step):
+    """A state of the stream that this one was forked from, there."""
+    lineage = json.loads(stream.info()).get("lineage", ())
+    return any((row["stream"], row["step"]) == (parent, step) for row in lineage)
+
+
+def state_step(state, stream):
     """The step of a state, which must be of this stream; or a bare step."""
     if isinstance(state, int) and not isinstance(state, bool):
         return state
     try:
-        version, stream, step = state["version"], state["stream"], state["step"]
+        version, of_stream = state["version"], state["stream"]
+        step = state["step"]
     except (TypeError, KeyError):
         raise errors.Invalid(f"not a state of a consumer: {state!r}") from None
     if version != STATE_VERSION:
         raise errors.Unsupported(f"a state of version {version}, which is newer")
-    if stream != stream_id:
+    if of_stream != stream.id and not _is_parents(stream, of_stream, step):
         raise errors.Invalid(
-            f"the state is of stream {stream}, not of {stream_id}")
+            f"the state is of stream {of_stream}, not of {stream.id}")
     return step
 
 
 class Reader:
     """Several consumers of the library that move together as one."""
 
-    def __init__(self, stream, share, step, options, stride=1):
+    def __init__(self, stream, share, step, options, stride=1,
+                 member=None):
         self.stream, self.share, self.stride = stream, share, stride
         options = dict(options)
         self._timeout_ms = starve_timeout_ms(options)
+        self.plain = (len(share.parts) == 1 and share.piece[1] == 1
+                      and stride == 1)
+        self._member = member
+        if member is not None:
+            options["group"] = ""
+            member.join(step if step is not None else json.loads(
+                stream.info())["first_live_step"])
         options[STARVE] = str(_core.TURN_MS)
         if len(share.parts) > 1 and "prefetch_bytes" in options:
             options["prefetch_bytes"] = _part_of(options["prefetch_bytes"],
@@ -39,8 +55,6 @@ class Reader:
         self._parts = [stream.consumer(*part, step, options)
                        for part in share.parts]
         self._taken = []  # of the step that is being put together
-        self.plain = (len(share.parts) == 1 and share.piece[1] == 1
-                      and stride == 1)
 
     @property
     def step(self):
@@ -56,11 +70,19 @@ class Reader:
         return JoinedBatch(taken, self.share)
 
     def seek(self, step):
+        if self._member is not None:
+            self._member.check(step)
         self._taken = []
         state = json.dumps({"version": STATE_VERSION, "stream": self.stream.id,
                             "step": step})
         for part in self._parts:
             part.restore(state)
+
+    def checkpointed(self, step, oldest_kept):
+        if self._member is None:
+            self._parts[0].checkpointed(step, oldest_kept)
+        else:
+            self._member.checkpointed(step, oldest_kept)
 
     def stats(self):
         stats = [json.loads(part.stats()) for part in self._parts]
@@ -93,6 +115,10 @@ class Consumer(Handle):
                     stream's or be a multiple; so may cp, for payloads with a
                     declared axis.
     step            the stream step to begin at; None is the first live one
+    group           the training job this rank is one of: the stream keeps what
+                    it may replay. None retains nothing.
+    run             this start of the job, "ID.ATTEMPT": equal on all ranks, new
+                    at each start. None: torchelastic's or Slurm's.
     prefetch_bytes  what may be fetched ahead (a number, or "64MiB")
     starve_timeout  seconds to wait for a step before Starved is raised (300)
     options         the library's, by name: fetches, poll_ms, ...
@@ -103,9 +129,10 @@ class Consumer(Handle):
 
     _kind = "Consumer"
 
-    def __init__(self, url, rank=0, dp=None, cp=None, step=None, **options):
+    def __init__(self, url, rank=0, dp=None, cp=None, step=None, group=None,
+                 run=None, **options):
         super().__init__({"url": str(url), "rank": rank, "dp": dp, "cp": cp,
-                          "step": step, **options})
+                          "step": step, "group": group, "run": run, **options})
         self._restored()
         self._handle()
 
@@ -119,7 +146,12 @@ class Consumer(Handle):
         options = to_options(keywords)
         stream = _core.stream_open(url, options)
         share = mesh.share(stream.dp, stream.cp, rank, dp, cp)
-        reader = Reader(stream, share, step, options)
+        member = None
+        if len(share.parts) > 1 or share.piece[1] > 1:
+            member = Membership(stream, options, rank,
+                                (dp or stream.dp) * (cp or stream.cp))
+            member = member if member.group else None
+        reader = Reader(stream, share, step, options, member=member)
         self._next = reader.next
         return reader
 
@@ -167,7 +199,16 @@ class Consumer(Handle):
         """Continues at a state's step, or at a bare step. ValueError for
         another stream's state, Reclaimed if the step is gone."""
         reader = self._handle()
-        reader.seek(state_step(state, reader.stream.id))
+        reader.seek(state_step(state, reader.stream))
+
+    def checkpointed(self, step, oldest_kept=None):
+        """Says that the training checkpoint at `step` is durable: call it once
+        the save is. Steps below `step` are not needed by this rank any more; or
+        below `oldest_kept`, for those who keep older checkpoints too.
+
+        Raises Fenced if another run took over, ValueError without a group.
+        """
+        self._handle().checkpointed(step, oldest_kept)
 
     def stats(self):
         """Counters since opening: steps, bytes, bytes_needed, bytes_fetched,

@@ -98,3 +98,51 @@ class Stream(Handle):
     def seal(self, **options):
         """Ends the stream after what is committed. Idempotent."""
         self._handle().seal(to_options(options))
+
+    def pin(self, name, step, **options):
+        """Holds `step` and all after it until unpin(); moves a pin of that
+        name. Reclaimed below the first live step."""
+        self._handle().pin(name, step, to_options(options))
+
+    def unpin(self, name, **options):
+        """Lets the pin go. FileNotFoundError if there is none."""
+        self._handle().unpin(name, to_options(options))
+
+    def watermark(self, group, ranks, rank, step, **options):
+        """Publishes that rank `rank` of `ranks` of the group may still replay
+        `step` and later ones, and nothing below. run: the run to join; without
+        it the one that the group shows."""
+        self._handle().watermark(group, ranks, rank, step, to_options(options))
+
+    def limit(self, max_live_steps=None, max_live_bytes=None, **options):
+        """Changes the limits; None leaves one as it is, 0 is none. Producers
+        wait while one is reached."""
+        self._handle().limit(max_live_steps, max_live_bytes,
+                             to_options(options))
+
+    def evict(self, group=None, rank=None, producer=None, **options):
+        """Evicts a group, one rank of it, or a producer that will not come
+        back."""
+        if (group is None) == (producer is None):
+            raise errors.Invalid("evict either a group or a producer")
+        if producer is not None:
+            self._handle().evict_producer(producer, to_options(options))
+        else:
+            self._handle().evict_group(group, rank, to_options(options))
+
+    def reclaim(self, dry_run=False, **options):
+        """Deletes what no group and no pin needs. May be done by anyone, any
+        number at once. Returns {first_live_step, held_by, removed, ...}."""
+        return json.loads(self._handle().reclaim(dry_run, to_options(options)))
+
+    def fork(self, step, url, **options):
+        """Creates the stream at `url` that continues this one at `step`, and
+        returns it. A state of this one at that step is a state of the fork."""
+        self._handle().fork(step, str(url), to_options(options))
+        return Stream(url, **{k: v for k, v in self._config.items()
+                              if k != "url"})
+
+    def drop(self, force=False, **options):
+        """Ends the stream and deletes it, but for what keeps the prefix from
+        being used again. ValueError while there are pins, unless `force`."""
+        return json.loads(self._handle().drop(force, to_options(options)))

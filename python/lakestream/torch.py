@@ -21,6 +21,7 @@ from . import _core, arrays, consumer, errors, mesh as meshes
 from .config import to_options
 from .torch_batch import TensorBatch, as_bytes
 from .torch_mesh import find_place
+from .torch_run import join_group
 from .torch_peers import shared_batches
 
 __all__ = ["StreamDataset", "TensorBatch", "shared_batches"]
@@ -64,8 +65,8 @@ class StreamDataset(IterableDataset):
 
     url         of the stream
     rank, dp, cp  this rank, d * cp + c, in the mesh dp x cp. Without `rank`
-                torch.distributed says it: all its ranks are dp x cp then, and
-                cp is the stream's unless given.
+                torch.distributed says it: all its ranks are dp x cp then. cp is
+                the stream's if the number of ranks allows it.
     mesh        a DeviceMesh instead; its dimensions `dp_dim` and `cp_dim` count
     step        where to begin; None is the first live step
     skip        stream steps to leave out: numbers, or (from, to) pairs, the end
@@ -74,6 +75,10 @@ class StreamDataset(IterableDataset):
                 "raw": `batch.slices` as uint8 tensors; or a function of a
                 lakestream batch, whose result is handed out
     meta        whether to read the producers' metadata: a request per batch
+    group, run  the training job and this start of it, as for Consumer. Without
+                `run`, and where no launcher names one, rank 0 of
+                torch.distributed makes one for all: then all ranks must make
+                their datasets together.
     options     the library's, by name: prefetch_bytes, starve_timeout, ...
 
     Use DataLoader(batch_size=None). Workers are rarely needed, as the library
@@ -87,7 +92,8 @@ class StreamDataset(IterableDataset):
 
     def __init__(self, url, *, rank=None, dp=None, cp=None, mesh=None,
                  dp_dim="dp", cp_dim="cp", step=None, skip=(),
-                 decode="tensors", meta=False, **options):
+                 decode="tensors", meta=False, group=None, run=None,
+                 **options):
         super().__init__()
         if decode not in ("tensors", "raw") and not callable(decode):
             raise errors.Invalid(f'decode {decode!r}: "tensors", "raw" or a '
@@ -96,12 +102,23 @@ class StreamDataset(IterableDataset):
         self._place = find_place(rank, dp, cp, mesh, dp_dim, cp_dim)
         self._skips = Skips(skip)
         self._decode, self._meta = decode, meta
-        self._options = to_options(options)
+        self._options = to_options({"group": group, "run": run, **options})
+        self._member = None
         self._step = step        # where the next batch begins, if known
         self._is_own = False     # ... of this worker, not of all together
         self._read_elsewhere = mmap.mmap(-1, 1)  # set by a worker of it
         self._sent = False
         self._forget()
+        self._join()
+
+    def _join(self):
+        """Becomes a rank of the group, if there is one. Later the library's
+        consumers need not know: they may be in workers."""
+        self._member = join_group(self._open, self._place,
+                                  self._options, self._step)
+        self._options.pop("run", None)
+        if self._member is not None:
+            self._options["group"] = ""
 
     def _forget(self):
         self._stream = self._reader = self._share = None
@@ -113,6 +130,7 @@ class StreamDataset(IterableDataset):
         state = self.__dict__.copy()
         for name in ("_stream", "_reader", "_share", "_read_elsewhere"):
             del state[name]
+        state["_member"] = None  # the original has it
         self._sent = self._sent or get_spawning_popen() is not None
         return state
 
@@ -209,6 +227,14 @@ class StreamDataset(IterableDataset):
                 return
             yield self._convert(batch)
 
+    def checkpointed(self, step, oldest_kept=None):
+        """As Consumer.checkpointed(). Call it in the process that made the
+        dataset, not in a DataLoader's worker."""
+        if self._member is None:
+            raise errors.Invalid("checkpointed() is for ranks of a group: make "
+                                 "the dataset with group=")
+        self._member.checkpointed(step, oldest_kept)
+
     def close(self):
         """Ends fetching ahead. Iterating opens it again."""
         self._close_reader()
@@ -260,7 +286,9 @@ class StreamDataset(IterableDataset):
         """Continues at a state: of any rank of any mesh, a `batch.state`, or a
         bare step. Reclaimed is raised when the first batch is asked for."""
         worker = _Worker()
-        step = consumer.state_step(state, self._open().id)
+        step = consumer.state_step(state, self._open())
+        if self._member is not None:
+            self._member.check(step)
         owner = None if isinstance(state, int) else state.get("worker")
         if owner is not None and (not worker.inside or (owner, state["workers"])
                                   != (worker.id, worker.count)):

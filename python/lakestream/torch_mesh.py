@@ -2,6 +2,7 @@
 torch.distributed. Importing this needs PyTorch."""
 
 from dataclasses import dataclass
+import math
 import os
 
 import torch.distributed as dist
@@ -23,11 +24,9 @@ class Place:
         """(rank, dp, cp) over a stream of this mesh."""
         if self.world is None:
             return self.rank, self.dp or stream_dp, self.cp or stream_cp
-        cp = self.cp or (stream_cp if self.world % stream_cp == 0 else 0)
-        if cp == 0 or self.world % cp != 0:
-            raise errors.Invalid(
-                f"{self.world} ranks are no multiple of cp "
-                f"{self.cp or stream_cp}: say cp= or mesh=")
+        cp = self.cp or math.gcd(self.world, stream_cp)
+        if self.world % cp != 0:
+            raise errors.Invalid(f"{self.world} ranks are no multiple of cp {cp}")
         if self.dp is not None and self.dp * cp != self.world:
             raise errors.Invalid(f"dp {self.dp} x cp {cp} is not the number of "
                                  f"ranks, {self.world}")
