@@ -333,7 +333,6 @@ int lks_file_folder_hold(struct lks_file_store *file,
 {
     struct lks_file_folder *folder;
     struct lks_file_folder *former;
-    uint32_t try_count = 0;
 
     lks_monitor_enter(file->store.env, file->monitor);
     folder = find_locked(file, path);
@@ -348,11 +347,7 @@ int lks_file_folder_hold(struct lks_file_store *file,
         return ENOMEM;
     memcpy(folder->path, path, strlen(path) + 1);
     folder->locked.holders = 1;
-    /* ENOENT: a remove() took a folder that was empty a moment ago. */
-    do
-        folder->fd = open_for_writing(file, path);
-    while (folder->fd < 0 && errno == ENOENT &&
-           ++try_count < LKS_FILE_TRIES_MAX);
+    folder->fd = open_for_writing(file, path);
     if (folder->fd < 0) {
         int reason = errno;
 
@@ -403,9 +398,19 @@ void lks_file_folders_close(struct lks_file_store *file)
     }
 }
 
-bool lks_file_folder_is_gone(const struct lks_file_folder *folder)
+static bool is_gone(int fd)
 {
     struct stat stat;
 
-    return fstat(folder->fd, &stat) == 0 && stat.st_nlink == 0;
+    return fstat(fd, &stat) == 0 && stat.st_nlink == 0;
+}
+
+bool lks_file_folder_is_gone(const struct lks_file_folder *folder)
+{
+    return is_gone(folder->fd);
+}
+
+bool lks_file_root_is_gone(struct lks_file_store *file)
+{
+    return is_gone(atomic_load(&file->root_fd));
 }

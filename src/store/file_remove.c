@@ -33,7 +33,7 @@ static int enter_folder(struct removal *removal, const char *path)
  * the first that remains. */
 static void climb(struct removal *removal)
 {
-    while (removal->fd >= 0 && removal->path[0] != '\0') {
+    while (removal->path[0] != '\0') {
         char parent[LKS_KEY_SIZE_MAX + 1];
         const char *name = lks_file_split(removal->path, parent);
         int parent_fd =

@@ -15,12 +15,20 @@
 
 #define LKS_FILE_FOLDERS_MAX 32u /* folders held open for writing */
 #define LKS_FILE_TRIES_MAX 100u  /* lost races that a call puts up with */
-#define LKS_FILE_CHUNK_SIZE                                                    \
-    (4u << 20)                      /* read or written by one system call      \
-                                     */
-#define LKS_FILE_VECTORS_MAX 64u    /* parts of one system call */
-#define LKS_FILE_TEMP_FOLDER ".tmp" /* no key has a '.' first */
-#define LKS_FILE_TEMP_AGE_MS INT64_C(86400000) /* nobody writes for so long */
+#define LKS_FILE_TRIES_HASTY 3u  /* those before it pauses between them */
+
+/* A pause; each is twice the one before. */
+#define LKS_FILE_NAP_NS (LKS_NS_PER_MS / 10)
+#define LKS_FILE_NAP_MAX_NS (10 * LKS_NS_PER_MS)
+
+/* What one system call reads or writes at most, and from how many parts. */
+#define LKS_FILE_CHUNK_SIZE (4u << 20)
+#define LKS_FILE_VECTORS_MAX 64u
+
+/* Where temporary names are (no key has a '.' first), and for how long somebody
+ * may still be writing to one. */
+#define LKS_FILE_TEMP_FOLDER ".tmp"
+#define LKS_FILE_TEMP_AGE_MS INT64_C(86400000)
 
 /* A folder that objects are written into. */
 struct lks_file_folder {
@@ -70,7 +78,8 @@ int lks_file_open_below(struct lks_file_store *file,
 /* The folder of a key, and the key's last segment. */
 const char *lks_file_split(const char *key, char folder[LKS_KEY_SIZE_MAX + 1]);
 
-/* Holds a folder, made if need be, with everything that leads to it durable. */
+/* Holds a folder, made if need be, with everything that leads to it durable.
+ * ENOENT: a remove() took a folder on the way that was empty. */
 int lks_file_folder_hold(struct lks_file_store *file,
                          const char *path,
                          struct lks_file_folder **out_folder);
@@ -85,8 +94,9 @@ void lks_file_folders_close(struct lks_file_store *file);
 int lks_file_sync(struct lks_file_store *file, int fd);
 int lks_file_sync_folder(struct lks_file_store *file, int fd);
 
-/* Whether it was removed. */
+/* Whether it was removed; the same of the store's own. */
 bool lks_file_folder_is_gone(const struct lks_file_folder *folder);
+bool lks_file_root_is_gone(struct lks_file_store *file);
 
 /* ----------------------------------------------------------- file_temp.c -- */
 

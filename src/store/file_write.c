@@ -52,16 +52,15 @@ static int look(const struct file_write *write)
     return S_ISDIR(present.st_mode) ? EISDIR : ELOOP;
 }
 
-/* Takes the folder again if it was removed meanwhile; EAGAIN, or `reason` if it
- * is still there. */
-static int hold_again(struct file_write *write, int reason)
+/* Lets go of the folder if it was removed: EAGAIN, or `reason` if it is still
+ * there. */
+static int let_go(struct file_write *write, int reason)
 {
     if (!lks_file_folder_is_gone(write->folder))
         return reason;
     lks_file_folder_release(write->file, write->folder, true);
     write->folder = NULL;
-    reason = lks_file_folder_hold(write->file, write->path, &write->folder);
-    return reason == 0 ? EAGAIN : reason;
+    return EAGAIN;
 }
 
 /* The same for the folder of temporary names. */
@@ -87,7 +86,7 @@ static int open_once(struct file_write *write)
             return 0;
         /* Of a folder that is gone, ext4 says EPERM and others ENOENT. */
         if (!says_no_tmpfile(errno))
-            return hold_again(write, errno);
+            return let_go(write, errno);
         atomic_store(&file->lacks_tmpfile, true);
     }
 
@@ -259,7 +258,7 @@ static int publish_once(struct file_write *write)
     }
     if (reason == EEXIST)
         return present == ENOENT ? EAGAIN : present;
-    reason = hold_again(write, reason);
+    reason = let_go(write, reason);
     if (reason == ENOENT && write->temp.folder == NULL) {
         atomic_store(&write->file->lacks_tmpfile, true);
         return ANEW;
@@ -267,15 +266,52 @@ static int publish_once(struct file_write *write)
     return reason;
 }
 
-/* Calls `step` until it has not lost a race against somebody's remove(). */
+/*
+ * Waits a while before the next try. Between a folder's making and its first
+ * name a remove() can take it, and one that does so all the time does so each
+ * time, since the kernel serves both in turn. And a folder that is about to go
+ * can be opened for as long as the journal of the file system takes.
+ */
+static void pause_before(const struct file_write *write, uint32_t try_index)
+{
+    uint64_t nap_ns = LKS_FILE_NAP_NS;
+
+    if (try_index < LKS_FILE_TRIES_HASTY)
+        return;
+    for (uint32_t i = LKS_FILE_TRIES_HASTY; i < try_index; i++)
+        nap_ns *= nap_ns < LKS_FILE_NAP_MAX_NS ? 2 : 1;
+    lks_env_sleep_ns(write->file->store.env, nap_ns);
+}
+
+/* Calls `step`, with the folder held, until it has not lost a race against
+ * somebody's remove(). */
 static int persist(struct file_write *write,
                    int (*step)(struct file_write *write))
 {
     int reason = EAGAIN;
 
-    for (uint32_t i = 0; i < LKS_FILE_TRIES_MAX && reason == EAGAIN; i++)
-        reason = step(write);
+    for (uint32_t i = 0; i < LKS_FILE_TRIES_MAX && reason == EAGAIN; i++) {
+        pause_before(write, i);
+        if (lks_cancelled(write->cancel))
+            return ECANCELED;
+        reason = 0;
+        if (write->folder == NULL)
+            reason =
+                lks_file_folder_hold(write->file, write->path, &write->folder);
+        if (reason == ENOENT && !lks_file_root_is_gone(write->file))
+            reason = EAGAIN; /* a folder on the way was removed */
+        if (reason == 0)
+            reason = step(write);
+    }
     return reason;
+}
+
+/* A race that is lost already need not cost a sync. */
+static int look_before(struct file_write *write)
+{
+    if (write->only_if_absent && write->file->durable && look(write) == EEXIST)
+        return EEXIST;
+    return 0;
 }
 
 static int write_object(struct file_write *write,
@@ -285,14 +321,9 @@ static int write_object(struct file_write *write,
     struct lks_file_store *file = write->file;
     int reason;
 
-    reason = lks_file_folder_hold(file, write->path, &write->folder);
-    if (reason != 0)
-        return reason;
-    /* A race that is lost already need not cost a sync. */
-    if (write->only_if_absent && file->durable && look(write) == EEXIST)
-        return EEXIST;
-
-    reason = persist(write, open_once);
+    reason = persist(write, look_before);
+    if (reason == 0)
+        reason = persist(write, open_once);
     if (reason == 0)
         reason = write_parts(write, parts, part_count);
     if (reason == 0)
@@ -327,7 +358,7 @@ static enum lks_status fail(const struct file_write *write,
                              "removed by somebody");
     case EAGAIN:
         return lks_error_set(error, LKS_UNAVAILABLE,
-                             "its folder was removed again and again");
+                             "its folder is removed again and again");
     case EMLINK:
     case EOPNOTSUPP:
         return lks_error_set(error, LKS_UNSUPPORTED,
