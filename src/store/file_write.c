@@ -276,8 +276,6 @@ static void pause_before(const struct file_write *write, uint32_t try_index)
 {
     uint64_t nap_ns = LKS_FILE_NAP_NS;
 
-    if (try_index < LKS_FILE_TRIES_HASTY)
-        return;
     for (uint32_t i = LKS_FILE_TRIES_HASTY; i < try_index; i++)
         nap_ns *= nap_ns < LKS_FILE_NAP_MAX_NS ? 2 : 1;
     lks_env_sleep_ns(write->file->store.env, nap_ns);
@@ -291,14 +289,18 @@ static int persist(struct file_write *write,
     int reason = EAGAIN;
 
     for (uint32_t i = 0; i < LKS_FILE_TRIES_MAX && reason == EAGAIN; i++) {
-        pause_before(write, i);
+        if (i >= LKS_FILE_TRIES_HASTY) {
+            if (lks_file_root_is_gone(write->file))
+                return ENOENT;
+            pause_before(write, i);
+        }
         if (lks_cancelled(write->cancel))
             return ECANCELED;
         reason = 0;
         if (write->folder == NULL)
             reason =
                 lks_file_folder_hold(write->file, write->path, &write->folder);
-        if (reason == ENOENT && !lks_file_root_is_gone(write->file))
+        if (reason == ENOENT)
             reason = EAGAIN; /* a folder on the way was removed */
         if (reason == 0)
             reason = step(write);

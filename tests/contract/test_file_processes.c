@@ -13,7 +13,7 @@
 
 #define NAMES 400u
 #define PROCESSES 4u
-#define KILLS 25u
+#define KILLS 12u
 #define UNIT 4096u
 
 struct shared {
