@@ -34,6 +34,14 @@ const char *lks_status_name(enum lks_status status)
     return status_names[index];
 }
 
+void lks_line_clean(char *line)
+{
+    for (; *line != '\0'; line++) {
+        if ((unsigned char)*line < 0x20 || *line == 0x7f)
+            *line = '?';
+    }
+}
+
 enum lks_status lks_error_set(struct lks_error *error,
                               enum lks_status status,
                               const char *format,
@@ -49,6 +57,7 @@ enum lks_status lks_error_set(struct lks_error *error,
     va_start(args, format);
     vsnprintf(message, sizeof(message), format, args);
     va_end(args);
+    lks_line_clean(message);
 
     error->status = status;
     memcpy(error->message, message, sizeof(message));

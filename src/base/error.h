@@ -17,6 +17,10 @@
 
 #define LKS_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
+/* Puts a '?' in the place of each control character. Messages and log lines
+ * are one line of text each, though servers and files wrote parts of them. */
+void lks_line_clean(char *line);
+
 /* Sets the message, cut to fit, and returns `status`. `error` may be NULL. */
 enum lks_status lks_error_set(struct lks_error *error,
                               enum lks_status status,

@@ -102,6 +102,7 @@ void lks_trace_write(enum lks_area area, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
+    lks_line_clean(line);
 
     pthread_rwlock_rdlock(&sink.lock);
     /* The sink may have changed since the caller asked whether it is on. */

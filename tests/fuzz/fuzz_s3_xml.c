@@ -42,6 +42,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     lks_xml_failure(bytes, size, &failure);
     FUZZ_CHECK(memchr(failure.code, '\0', sizeof(failure.code)) != NULL);
     FUZZ_CHECK(memchr(failure.message, '\0', sizeof(failure.message)) != NULL);
+    fuzz_check_answer(lks_error_set(&error, LKS_DENIED, "%s: %s", failure.code,
+                                    failure.message),
+                      &error);
     if (lks_xml_find(bytes, size, "CompleteMultipartUploadResult/ETag", found,
                      sizeof(found)))
         FUZZ_CHECK(memchr(found, '\0', sizeof(found)) != NULL);

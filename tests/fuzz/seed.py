@@ -80,6 +80,10 @@ def texts():
         "s3_reply": [b"\0\1\xf7SlowDown", b"\2\1\x9cPreconditionFailed"],
         "s3_sign": [b"\2" + b"\0" * 5 + b"\x41\0\0/k%20y\0a=1&b=2\0us-east-1\0"
                     b"s3\0AKID\0secret\0host\0h\0x-amz-date\0d"],
+        "s3_headers": [b"Content-Length: 12\0content-range: bytes 0-9/100\0"
+                       b"Date: Sun, 29 Nov 2026 18:25:13 GMT\0ETag: \"a\"\0"
+                       b"x-amz-request-id: 1\0x-amz-bucket-region: r\0"
+                       b"Retry-After: 3\0Last-Modified: x"],
         "s3_xml": [b"<Error><Code>SlowDown</Code><Message>m &amp; n</Message>"
                    b"<RequestId>1</RequestId></Error>",
                    b'<?xml version="1.0"?><ListBucketResult xmlns="x">'

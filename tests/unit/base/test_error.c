@@ -35,6 +35,17 @@ static void a_long_message_is_cut_to_fit(void **state)
     assert_int_equal(error.message[0], '0');
 }
 
+static void a_message_is_one_line_of_text(void **state)
+{
+    struct lks_error error;
+
+    (void)state;
+    assert_int_equal(lks_error_set(&error, LKS_DENIED, "%s, \xc3\xa4 %s",
+                                   "a\nb\tc", "\x1b[31m\x7f"),
+                     LKS_DENIED);
+    assert_string_equal(error.message, "a?b?c, \xc3\xa4 ?[31m?");
+}
+
 static void a_message_may_be_made_of_the_old_one(void **state)
 {
     struct lks_error error;
@@ -99,6 +110,7 @@ int main(void)
         cmocka_unit_test(a_message_is_set_with_its_status),
         cmocka_unit_test(nobody_needs_to_want_the_message),
         cmocka_unit_test(a_long_message_is_cut_to_fit),
+        cmocka_unit_test(a_message_is_one_line_of_text),
         cmocka_unit_test(a_message_may_be_made_of_the_old_one),
         cmocka_unit_test(a_prefix_stands_before_the_message),
         cmocka_unit_test(no_memory_says_so),

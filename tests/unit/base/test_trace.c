@@ -111,6 +111,9 @@ static void the_sink_gets_the_area_and_the_line(void **state)
     LKS_TRACE(LKS_AREA_RECLAIM, "100%%");
     assert_string_equal(heard.area, "reclaim");
     assert_string_equal(heard.line, "100%");
+    /* One line, whatever a server put into it. */
+    LKS_TRACE(LKS_AREA_STORE, "503 %s", "a\nb\x1b[2J");
+    assert_string_equal(heard.line, "503 a?b?[2J");
 }
 
 static int evaluate(int *count)
