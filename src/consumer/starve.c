@@ -23,6 +23,17 @@ static void name_steps(uint64_t step, uint32_t group, char text[PART_SIZE])
                  step + group - 1);
 }
 
+/* Whether the step is there, and only its bytes are not. */
+static bool can_be_seen(const struct lks_wait_report *report,
+                        uint64_t step,
+                        uint32_t group)
+{
+    uint64_t next_step = report->sighting.next_step;
+
+    return report->fetching ||
+           (next_step >= group && next_step - group >= step);
+}
+
 /* Empty unless appends wait for a checkpoint. */
 static void name_limit(const struct lks_sighting *sighting,
                        char text[PART_SIZE])
@@ -56,7 +67,7 @@ enum lks_status lks_starve_explain(const struct lks_wait_report *report,
         return lks_error_set(error, LKS_UNAVAILABLE, "waited %.1f s for %s: %s",
                              seconds(report->waited_ns), steps,
                              report->trouble.message);
-    if (report->fetching)
+    if (can_be_seen(report, step, group))
         return lks_error_set(error, LKS_TIMEOUT,
                              "waited %.1f s for %s of %.160s, which is there "
                              "(version %" PRIu64 ", next step %" PRIu64
