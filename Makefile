@@ -12,8 +12,7 @@ FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 .NOTPARALLEL:
 .PHONY: help test demo matrix quick asan tsan fuzz bench bench-pacing build \
-	tidy lint format \
-	format-check deps deps-test deps-fuzz clean
+	tidy lint format format-check deps deps-test deps-fuzz clean
 
 help:
 	@echo "make test                        everything, also under sanitizers"

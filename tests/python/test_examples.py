@@ -1,0 +1,32 @@
+"""The examples do what they say."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
+
+
+def run(path, *arguments):
+    process = subprocess.run(
+        [sys.executable, EXAMPLES / path, *arguments], timeout=400,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    print(process.stdout)
+    assert process.returncode == 0, process.stdout
+    return process.stdout
+
+
+@pytest.fixture
+def cli():
+    if "LAKESTREAM" not in os.environ:
+        pytest.skip("LAKESTREAM does not name the command line")
+    return os.environ["LAKESTREAM"]
+
+
+def test_training_goes_on_after_a_sigkill(cli):
+    said = run("train/run_train.py", "--cli", cli)
+    assert said.count("hashes equal") == 3
+    assert "loss equal in each bit" in said
