@@ -35,6 +35,13 @@ void lks_probe_note(struct lks_probe *probe, const char *format, ...)
     va_end(args);
 }
 
+/* Waits before a write is tried again, longer each time. */
+static void nap(const struct lks_probe *probe, uint32_t try_index)
+{
+    if (try_index + 1 < LKS_PROBE_WRITES_MAX)
+        lks_env_sleep_ns(probe->store->env, NAP_FIRST_NS << try_index);
+}
+
 enum lks_status lks_probe_create(struct lks_probe *probe,
                                  const char *key,
                                  const char *text,
@@ -42,7 +49,6 @@ enum lks_status lks_probe_create(struct lks_probe *probe,
 {
     struct lks_part part = {.data = text, .size = strlen(text)};
     enum lks_status status = LKS_UNSURE;
-    uint64_t nap_ns = NAP_FIRST_NS;
 
     for (uint32_t i = 0; i < LKS_PROBE_WRITES_MAX; i++) {
         status = lks_store_create(probe->store, key, &part, 1, NULL, error);
@@ -53,8 +59,7 @@ enum lks_status lks_probe_create(struct lks_probe *probe,
         }
         if (status != LKS_UNSURE)
             return status;
-        lks_env_sleep_ns(probe->store->env, nap_ns);
-        nap_ns *= 2;
+        nap(probe, i);
     }
     return lks_error_prefix(error, LKS_UNAVAILABLE, "after %u tries",
                             LKS_PROBE_WRITES_MAX);
@@ -67,14 +72,12 @@ enum lks_status lks_probe_put(struct lks_probe *probe,
 {
     struct lks_part part = {.data = text, .size = strlen(text)};
     enum lks_status status = LKS_UNSURE;
-    uint64_t nap_ns = NAP_FIRST_NS;
 
     for (uint32_t i = 0; i < LKS_PROBE_WRITES_MAX; i++) {
         status = lks_store_put(probe->store, key, &part, 1, NULL, error);
         if (status != LKS_UNSURE)
             return status;
-        lks_env_sleep_ns(probe->store->env, nap_ns);
-        nap_ns *= 2;
+        nap(probe, i);
     }
     return lks_error_prefix(error, LKS_UNAVAILABLE, "after %u tries",
                             LKS_PROBE_WRITES_MAX);

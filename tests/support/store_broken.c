@@ -15,7 +15,9 @@ struct broken_store {
     struct lks_store *inner;
     enum promise broken;
     atomic_int failure; /* a status */
+    const char *failure_text;
     atomic_uint unsure_count;
+    const char *unsure_part;
     atomic_int date_count;
     struct lks_monitor *monitor;
     struct {
@@ -25,6 +27,23 @@ struct broken_store {
         size_t held_size;
     } locked;
 };
+
+/* The real world, but for sleeping: no test has to wait. */
+static void sleep_not(const struct lks_env *env, uint64_t duration_ns)
+{
+    (void)env;
+    (void)duration_ns;
+}
+
+static const struct lks_env *env_without_sleep(void)
+{
+    static struct lks_env_ops ops;
+    static struct lks_env env = {.ops = &ops};
+
+    ops = *lks_env_real()->ops;
+    ops.sleep_ns = sleep_not;
+    return &env;
+}
 
 static struct broken_store *broken_of(struct lks_store *store)
 {
@@ -36,13 +55,19 @@ struct lks_store *store_broken_inner(struct lks_store *store)
     return broken_of(store)->inner;
 }
 
-void store_broken_fail(struct lks_store *store, enum lks_status status)
+void store_broken_fail(struct lks_store *store,
+                       enum lks_status status,
+                       const char *text)
 {
+    broken_of(store)->failure_text = text;
     atomic_store(&broken_of(store)->failure, (int)status);
 }
 
-void store_broken_be_unsure(struct lks_store *store, uint32_t count)
+void store_broken_be_unsure(struct lks_store *store,
+                            const char *part,
+                            uint32_t count)
 {
+    broken_of(store)->unsure_part = part;
     atomic_store(&broken_of(store)->unsure_count, count);
 }
 
@@ -52,7 +77,7 @@ static enum lks_status failure(struct broken_store *broken,
     enum lks_status status = (enum lks_status)atomic_load(&broken->failure);
 
     if (status != LKS_OK)
-        return lks_error_set(error, status, "told to fail");
+        return lks_error_set(error, status, "%s", broken->failure_text);
     return LKS_OK;
 }
 
@@ -168,7 +193,7 @@ static enum lks_status create_slowly(struct broken_store *broken,
 {
     if (lks_store_stat(broken->inner, key, NULL, NULL) == LKS_OK)
         return lks_error_set(error, LKS_EXISTS, "the object exists");
-    lks_env_sleep_ns(broken->base.env, MEANWHILE_NS);
+    lks_env_sleep_ns(lks_env_real(), MEANWHILE_NS);
     return lks_store_put(broken->inner, key, parts, part_count, NULL, error);
 }
 
@@ -201,12 +226,17 @@ static enum lks_status put_inner(struct broken_store *broken,
     return status;
 }
 
-static bool take_one(atomic_uint *count)
+/* Whether this write is an unsure one; *out_left are to follow. */
+static bool is_unsure(struct broken_store *broken,
+                      const char *key,
+                      unsigned int *out_left)
 {
-    unsigned int left = atomic_load(count);
+    unsigned int left = atomic_load(&broken->unsure_count);
 
-    while (left > 0) {
-        if (atomic_compare_exchange_weak(count, &left, left - 1))
+    while (left > 0 && strstr(key, broken->unsure_part) != NULL) {
+        *out_left = left - 1;
+        if (atomic_compare_exchange_weak(&broken->unsure_count, &left,
+                                         left - 1))
             return true;
     }
     return false;
@@ -223,6 +253,7 @@ static enum lks_status broken_put(struct lks_store *store,
     struct broken_store *broken = broken_of(store);
     char text[LKS_KEY_SIZE_MAX + 1];
     enum lks_status status = failure(broken, error);
+    unsigned int left;
 
     if (status != LKS_OK)
         return status;
@@ -235,8 +266,8 @@ static enum lks_status broken_put(struct lks_store *store,
     if (broken->broken == PROMISE_WRITES_ARE_SEEN && !only_if_absent)
         return status;
 
-    if (take_one(&broken->unsure_count)) {
-        if (atomic_load(&broken->unsure_count) % 2 == 0)
+    if (is_unsure(broken, key, &left)) {
+        if (left % 2 == 0)
             put_inner(broken, key, parts, part_count, only_if_absent, call,
                       error);
         return lks_error_set(error, LKS_UNSURE, "the reply was lost");
@@ -329,8 +360,8 @@ enum lks_status store_broken_open(enum promise broken,
     if (store == NULL)
         return lks_error_no_memory(error);
     store->broken = broken;
-    lks_store_init(&store->base, &broken_ops, lks_env_real(), "broken://%d",
-                   (int)broken);
+    lks_store_init(&store->base, &broken_ops, env_without_sleep(),
+                   "broken://%d", (int)broken);
     status = lks_monitor_new(store->base.env, &store->monitor, error);
     if (status == LKS_OK)
         status = lks_store_mem_open("beneath-the-broken-one", store->base.env,

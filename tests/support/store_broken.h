@@ -40,10 +40,16 @@ enum lks_status store_broken_open(enum promise broken,
 /* The store in memory beneath. */
 struct lks_store *store_broken_inner(struct lks_store *store);
 
-/* From now on all calls fail so; LKS_OK ends it. */
-void store_broken_fail(struct lks_store *store, enum lks_status status);
+/* From now on all calls fail so, for the reason `text`, which is kept; LKS_OK
+ * ends it. */
+void store_broken_fail(struct lks_store *store,
+                       enum lks_status status,
+                       const char *text);
 
-/* The next `count` writes are unsure: the even ones are done all the same. */
-void store_broken_be_unsure(struct lks_store *store, uint32_t count);
+/* The next `count` writes of keys with `part` in them, which is kept, are
+ * unsure: every second one, and the last, is done all the same. */
+void store_broken_be_unsure(struct lks_store *store,
+                            const char *part,
+                            uint32_t count);
 
 #endif

@@ -4,6 +4,7 @@
  *
  * The calls below take the place of the C library's in this program.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,6 +30,8 @@ static struct {
     size_t size_max;      /* of a read or write; 0: no limit */
     uint32_t interrupted; /* one in so many reads and writes; 0: none */
     uint32_t io_count;
+    struct lks_cancel *cancel; /* set by the first read or write */
+    bool no_types;             /* of a folder's entries */
 } faults;
 
 static void add_event(char kind, ino_t inode)
@@ -89,6 +92,8 @@ int renameat(int from_fd, const char *from, int to_fd, const char *to)
 
 static bool is_interrupted(void)
 {
+    if (faults.cancel != NULL)
+        lks_cancel_set(faults.cancel);
     return faults.interrupted != 0 &&
            ++faults.io_count % faults.interrupted == 0;
 }
@@ -117,6 +122,19 @@ ssize_t pread(int fd, void *data, size_t size, off_t offset)
     if (faults.size_max != 0 && size > faults.size_max)
         size = faults.size_max;
     return syscall(SYS_pread64, fd, data, size, offset);
+}
+
+ssize_t getdents64(int fd, void *data, size_t size)
+{
+    long result = syscall(SYS_getdents64, fd, data, size);
+
+    for (long at = 0; faults.no_types && at < result;) {
+        struct dirent64 *entry = (void *)((char *)data + at);
+
+        entry->d_type = DT_UNKNOWN;
+        at += entry->d_reclen;
+    }
+    return result;
 }
 
 static void no_faults(void)
@@ -457,6 +475,69 @@ static void a_nameless_file_gets_its_name_one_way_or_another(void **state)
     assert_int_equal(store_place_file_count(world->inside), 3);
 }
 
+static void a_large_transfer_can_be_cancelled_on_the_way(void **state)
+{
+    enum { SIZE = 3 * LKS_FILE_CHUNK_SIZE };
+    struct world *world = *state;
+    uint8_t *data = calloc(1, SIZE);
+    struct lks_part part = {.data = data, .size = SIZE};
+    struct lks_call call = LKS_CALL_INIT;
+    struct lks_cancel cancel;
+    struct lks_error error;
+    size_t size = 7;
+
+    lks_cancel_init(&cancel);
+    call.cancel = &cancel;
+    faults.cancel = &cancel;
+    assert_status(LKS_CANCELLED, lks_store_create(world->store, "large", &part,
+                                                  1, &call, &error));
+    expect_nothing_left(world, "large");
+
+    assert_status(LKS_OK, lks_store_create(world->store, "large", &part, 1,
+                                           NULL, &error));
+    lks_cancel_init(&cancel);
+    faults.cancel = &cancel;
+    assert_status(LKS_CANCELLED, lks_store_get(world->store, "large", 0, data,
+                                               SIZE, &size, &call, &error));
+    assert_int_equal(size, 7);
+    free(data);
+}
+
+static void a_write_that_is_done_but_for_its_name_can_be_cancelled(void **state)
+{
+    struct world *world = *state;
+    struct lks_part part = {.data = "x", .size = 1};
+    struct lks_call call = LKS_CALL_INIT;
+    struct lks_cancel cancel;
+    struct lks_error error;
+
+    lks_cancel_init(&cancel);
+    call.cancel = &cancel;
+    faults.cancel = &cancel;
+    assert_status(LKS_CANCELLED, lks_store_create(world->store, "new", &part, 1,
+                                                  &call, &error));
+    expect_nothing_left(world, "new");
+}
+
+static void folders_that_do_not_tell_types_are_listed_too(void **state)
+{
+    struct world *world = *state;
+    struct lks_listed listed[4];
+    char path[STORE_PATH_SIZE];
+    struct lks_error error;
+    size_t count;
+
+    store_world_path(world, "link", path);
+    assert_int_equal(symlink(world->outside, path), 0);
+    suite_create(world->store, "object", "x");
+    faults.no_types = true;
+    assert_status(LKS_OK, lks_store_list(world->store, "", "", 4, listed,
+                                         &count, NULL, &error));
+    assert_int_equal(count, 2);
+    assert_string_equal(listed[0].key, "folder/object");
+    assert_string_equal(listed[1].key, "object");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -479,6 +560,9 @@ int main(void)
         TEST(short_and_interrupted_transfers_are_continued),
         TEST(a_disk_that_cannot_be_read_is_unavailable),
         TEST(a_nameless_file_gets_its_name_one_way_or_another),
+        TEST(a_large_transfer_can_be_cancelled_on_the_way),
+        TEST(a_write_that_is_done_but_for_its_name_can_be_cancelled),
+        TEST(folders_that_do_not_tell_types_are_listed_too),
     };
 
     return cmocka_run_group_tests_name("file, faults", tests, NULL, NULL);

@@ -127,7 +127,7 @@ static void a_store_that_cannot_be_reached_is_not_called_broken(void **state)
         struct report report = {0};
 
         assert_status(LKS_OK, store_broken_open(PROMISE_NONE, &store, &error));
-        store_broken_fail(store, statuses[i]);
+        store_broken_fail(store, statuses[i], "told to fail");
         assert_status(statuses[i],
                       lks_store_check(store, take_line, &report, NULL, &error));
         assert_message_has("told to fail");
@@ -144,7 +144,7 @@ static void a_store_without_conditional_writes_is_unsupported(void **state)
 
     (void)state;
     assert_status(LKS_OK, store_broken_open(PROMISE_NONE, &store, &error));
-    store_broken_fail(store, LKS_UNSUPPORTED);
+    store_broken_fail(store, LKS_UNSUPPORTED, "501 Not Implemented");
     assert_status(LKS_UNSUPPORTED,
                   lks_store_check(store, take_line, &report, NULL, &error));
     assert_message_has("fails create-if-absent: ");
@@ -153,19 +153,68 @@ static void a_store_without_conditional_writes_is_unsupported(void **state)
 
 static void lost_replies_are_not_taken_for_broken_promises(void **state)
 {
+    /* In a race, as many as there are creators, or fewer. */
+    static const struct {
+        const char *part;
+        uint32_t count;
+    } cases[] = {
+        {"", 1},          {"created", 2}, {"/present", 3}, {"overwritten", 2},
+        {"race/0", 1},    {"race/1", 7},  {"race/2", 8},   {"race/3", 9},
+        {"case/name", 2},
+    };
+
     (void)state;
-    for (uint32_t unsure = 1; unsure <= 3; unsure++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct report report = {0};
         struct lks_store *store;
         struct lks_error error;
 
         assert_status(LKS_OK, store_broken_open(PROMISE_NONE, &store, &error));
-        store_broken_be_unsure(store, unsure);
+        store_broken_be_unsure(store, cases[i].part, cases[i].count);
         assert_status(LKS_OK,
                       lks_store_check(store, take_line, &report, NULL, &error));
         assert_int_equal(key_count(store), 0);
         lks_store_close(store);
     }
+}
+
+static void a_store_that_is_never_sure_is_unavailable(void **state)
+{
+    static const char *const parts[] = {"created", "/present"};
+    struct lks_store *store;
+    struct lks_error error;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct report report = {0};
+
+        assert_status(LKS_OK, store_broken_open(PROMISE_NONE, &store, &error));
+        store_broken_be_unsure(store, parts[i], UINT32_MAX / 2);
+        assert_status(LKS_UNAVAILABLE,
+                      lks_store_check(store, take_line, &report, NULL, &error));
+        assert_message_has("after 6 tries");
+        lks_store_close(store);
+    }
+}
+
+static void lines_are_json_whatever_the_message_is(void **state)
+{
+    struct report report = {0};
+    struct lks_store *store;
+    struct lks_error error;
+
+    (void)state;
+    assert_status(LKS_OK, store_broken_open(PROMISE_NONE, &store, &error));
+    store_broken_fail(store, LKS_UNAVAILABLE,
+                      "a \"quote\", a \\, a\nline, \xc3\xa4 \xe2\x82\xac "
+                      "\xf0\x9f\x98\x80, cut \xe2\x82 and wrong \xff\xc0\x80");
+    assert_status(LKS_UNAVAILABLE,
+                  lks_store_check(store, take_line, &report, NULL, &error));
+    assert_non_null(strstr(report.failed,
+                           "a \\\"quote\\\", a \\\\, a?line, \xc3\xa4 "
+                           "\xe2\x82\xac \xf0\x9f\x98\x80, cut ?? and "
+                           "wrong ???\"}"));
+    lks_store_close(store);
 }
 
 static enum lks_status stop_at_third(const char *line, void *arg)
@@ -220,6 +269,8 @@ int main(void)
         cmocka_unit_test(a_store_that_cannot_be_reached_is_not_called_broken),
         cmocka_unit_test(a_store_without_conditional_writes_is_unsupported),
         cmocka_unit_test(lost_replies_are_not_taken_for_broken_promises),
+        cmocka_unit_test(a_store_that_is_never_sure_is_unavailable),
+        cmocka_unit_test(lines_are_json_whatever_the_message_is),
         cmocka_unit_test(the_reader_of_the_lines_may_stop_it),
         cmocka_unit_test(it_survives_any_allocation_that_fails),
     };
