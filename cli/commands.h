@@ -14,6 +14,7 @@ extern const struct command command_probe;
 extern const struct command command_pack;
 extern const struct command command_put;
 extern const struct command command_get;
+extern const struct command command_show;
 extern const struct command command_consume;
 extern const struct command command_finish;
 extern const struct command command_seal;
