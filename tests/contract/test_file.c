@@ -48,14 +48,8 @@ int main(void)
     failed_count += store_suite_run(&backend);
 
     /* Another file system, and other answers to the same mistakes. */
-    backend.place_make = store_place_make_on_disk;
-    backend.name_count = 10;
-    backend.thread_count = 4;
-    backend.name = "file on a disk";
-    backend.open = open_place;
-    failed_count += store_suite_run(&backend);
-
     backend.name = "file on a disk with durability=none";
+    backend.place_make = store_place_make_on_disk;
     backend.open = open_without_syncs;
     failed_count += store_suite_run(&backend);
     return failed_count;
