@@ -134,6 +134,42 @@ done:
     lks_manifest_free(next);
 }
 
+/* What joins, pins and turns change, on whatever is there already. */
+static void live(const struct lks_manifest *manifest)
+{
+    static struct lks_ring_place places[LKS_PRODUCERS_MAX];
+    const struct lks_run run = {.id = "run", .attempt = 1, .ranks = 4};
+    struct lks_ring ring = {.places = places};
+    struct lks_manifest *next = NULL;
+    struct lks_error error;
+
+    FUZZ_CHECK(lks_manifest_copy(manifest, &next, &error) == LKS_OK);
+    if (lks_manifest_version(next) == UINT64_MAX)
+        goto done;
+    lks_manifest_advance(next);
+    lks_manifest_read_ring(next, &ring);
+    FUZZ_CHECK(ring.count == lks_manifest_producer_count(next));
+    FUZZ_CHECK(ring.last == UINT32_MAX || ring.last < ring.count);
+    FUZZ_CHECK(lks_manifest_write_ring(next, &ring, &error) == LKS_OK);
+    if (lks_manifest_put_run(next, "fuzz", &run, &error) == LKS_OK) {
+        FUZZ_CHECK(lks_manifest_evict_rank(next, "fuzz", 3, &error) == LKS_OK);
+        lks_manifest_set_floor(next, "fuzz", 1);
+    }
+    if (lks_manifest_put_pin(next, "fuzz", 1, &error) == LKS_OK)
+        FUZZ_CHECK(lks_manifest_put_pin(next, "fuzz", 2, &error) == LKS_OK);
+    round_trip(next);
+    if (lks_manifest_group_count(next) > 0) {
+        struct lks_group_record group;
+
+        lks_manifest_group(next, 0, &group);
+        lks_manifest_remove_group(next, group.name);
+    }
+    round_trip(next);
+
+done:
+    lks_manifest_free(next);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input input = {data, size};
@@ -170,6 +206,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if ((flags & HEAD_ONLY) == 0) {
             round_trip(manifest);
             commit(manifest);
+            live(manifest);
         }
     }
     lks_manifest_free(manifest);

@@ -33,6 +33,21 @@ def named(kind, found):
     return [found[name] for name in [*names[::step], *names[-1:]]]
 
 
+def field(number, content):
+    """A length-delimited field of a message."""
+    return bytes([number << 3 | 2, len(content)]) + content
+
+
+def busy(manifest):
+    """A manifest's control section ends it; so this adds to that: a ring, a
+    group with a run, former ids and evicted ranks, and two pins."""
+    run = field(1, b"run-2") + b"\x10\1\x18\4\x20\1" + field(5, b"\1\2")
+    ring = field(1, b"none") + b"\x10\5\x18\2\x20\x64"
+    group = field(1, b"train") + field(2, run) + field(3, b"run-1")
+    return (manifest + field(3, ring) + field(4, group) +
+            field(5, field(1, b"a") + b"\x10\1") + field(5, field(1, b"b")))
+
+
 def frames(tgb, count=2):
     at = 0
     while tgb[at:at + 4] == b"LKSF" and count > 0:
@@ -112,13 +127,18 @@ def seeds():
     parts = [frame for tgb in tgbs for frame in frames(tgb)]
     all_seeds = {
         "manifest": [flag + data for data in named("manifest/", found)[::3]
-                     for flag in FLAGS],
+                     for flag in FLAGS] + [
+            b"\1" + busy(data) for data in named("manifest/", found)[::3]],
         "index": [flag + data for data in named("index/", found)
                   for flag in FLAGS],
         "frame": [flag + data for data in parts for flag in FLAGS[:2]],
         "footer": [flag + footer(data) for data in tgbs for flag in FLAGS[:2]],
         "descriptor": [flag + data for data in named("stream.json", found)
-                       for flag in FLAGS[:2]],
+                       for flag in FLAGS[:2]] + [
+            b"\1" + data.replace(b'"required":[', added + b'"required":[')
+            for data in named("stream.json", found)[:1] for added in (
+                b'"parent":{"url":"s3://bucket/a","stream":"' + b"0a" * 16 +
+                b'"},', b'"x":[1,{"y":null}],', b'"created_ms":-1,')],
         "codec": [*map(packed, parts), b"\3\0\0\0some text some text",
                   b"\5\0\0\0some text some text"],
         "watermark": [b"\1watermark/g/r-1/0\0" + b'{"format":1,"stream":'
