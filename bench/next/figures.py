@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""What reading costs in Python, on a folder in memory.
+
+next() on prefetched steps, state_dict(), bytes fetched for each byte needed by
+the number of slices beside a reader of whole batches, and memory over many
+steps. Prints one JSON object per line.
+
+    figures.py [--steps 100000]
+"""
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import tempfile
+import time
+
+import lakestream as ls
+
+STEPS, TIMED = 1200, 500
+
+
+def fill(url, steps, slices, size):
+    ls.create(url, dp=slices, durability="none")
+    with ls.Producer(url, "bench", durability="none") as producer:
+        for _ in range(steps):
+            producer.append([bytes(size)] * slices)
+        producer.finish()
+
+
+def time_next(url):
+    """Each call on its own, with the window full at the start."""
+    fill(url, STEPS, 1, 4096)
+    with ls.Consumer(url) as consumer:
+        next(consumer)
+        time.sleep(0.5)
+        times = []
+        for _ in range(TIMED):
+            begin = time.perf_counter()
+            batch = next(consumer)
+            times.append((time.perf_counter() - begin) * 1e6)
+            del batch
+        begin = time.perf_counter()
+        for _ in range(TIMED):
+            state = consumer.state_dict()
+        state_us = (time.perf_counter() - begin) / TIMED * 1e6
+    times.sort()
+    return {"what": "next", "mean_us": round(statistics.mean(times), 2),
+            "p50_us": round(times[TIMED // 2], 2),
+            "p95_us": round(times[TIMED * 95 // 100], 2),
+            "state_dict_us": round(state_us, 2),
+            "state_bytes": len(json.dumps(state))}
+
+
+def amplification(url, slices, size=64 << 10, steps=64):
+    """Of one rank in the middle, and of one that reads whole batches."""
+    fill(url, steps, slices, size)
+    found = {}
+    for name, dp in (("sliced", slices), ("dense", 1)):
+        with ls.Consumer(url, rank=slices // 2 if dp > 1 else 0,
+                         dp=dp) as consumer:
+            for _ in consumer:
+                pass
+            stats = consumer.stats()
+        found[name] = stats["bytes_fetched"] / (steps * size)
+    return {"what": "fetched/needed", "slices": slices,
+            **{name: round(value, 4) for name, value in found.items()}}
+
+
+def memory(url, steps):
+    """The stream is read again and again."""
+    fill(url, 2000, 1, 4096)
+    page = os.sysconf("SC_PAGE_SIZE")
+    sizes = []
+    with ls.Consumer(url, prefetch_bytes="4MiB") as consumer:
+        for turn in range(max(2, steps // 2000)):
+            for _ in consumer:
+                pass
+            consumer.load_state_dict(0)
+            with open("/proc/self/statm") as file:
+                sizes.append(int(file.read().split()[1]) * page / 2 ** 20)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"what": "memory", "steps": len(sizes) * 2000,
+            "after_tenth_mib": round(sizes[len(sizes) // 10], 1),
+            "at_end_mib": round(sizes[-1], 1), "peak_mib": round(peak, 1)}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--steps", type=int, default=100_000)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="lakestream-", dir="/dev/shm") as at:
+        print(json.dumps(time_next(f"file://{at}/next")), flush=True)
+        for slices in (1, 8, 32, 128):
+            url = f"file://{at}/{slices}"
+            print(json.dumps(amplification(url, slices)), flush=True)
+        print(json.dumps(memory(f"file://{at}/memory", arguments.steps)))
+
+
+if __name__ == "__main__":
+    main()
