@@ -2,7 +2,7 @@
 """Kills producers at random points, and proves after each round that nothing
 was lost and nothing is there twice.
 
-    crash.py --cli build/dev/lakestream --rounds 50 [--seed S]
+    crash.py --cli build/dev/lakestream --rounds 50 [--seed S] [--store URL]
 
 Each round makes a stream of its own. Several producers pack small files, while
 a rank per slice follows. Producers are killed with SIGKILL at random times,
@@ -12,6 +12,10 @@ woken up behind its back. `verify` runs all the time and must never see
 anything wrong. At the end, `verify --data` and the demo's proof look at what
 is there. A failure prints the command that replays its round: the plan is
 the same, the machine's timing is not.
+
+With --store the streams are made below that URL, and dropped once proved; who
+we are there is said in the environment. What takes requests takes longer, so
+lives are longer and streams shorter.
 """
 # labels: slow sanitize
 
@@ -36,24 +40,26 @@ import proof  # noqa: E402
 
 ROUND_LIMIT_S = 120
 LIFE_S_MAX = 0.12
+STORE_PACE = 5  # How much slower a distant store is taken to be.
 MESHES = [(1, 1), (2, 1), (1, 2), (2, 2), (3, 1)]
 
 
 class Plan:
     """What a round does, drawn from its seed before it begins."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, pace=1):
         rng = random.Random(seed)
+        self.pace = pace
         dp, cp = rng.choice(MESHES)
         self.layout = proof.Layout(dp, cp, cp * rng.choice((64, 256, 1024)),
                                    rng.choice((1, 2, 3)))
         self.producer_count = rng.randint(2, 4)
-        self.step_count_wanted = rng.randint(50, 2000)
+        self.step_count_wanted = rng.randint(50, 2000 // pace)
         self.file_sizes = self._draw_sizes(rng)
         self.lives = [[self._draw_life(rng) for _ in range(rng.randint(0, 8))]
                       for _ in range(self.producer_count)]
         self.kills_init = rng.random() < 0.2
-        self.init_s = rng.uniform(0, 0.02)
+        self.init_s = rng.uniform(0, 0.02 * pace)
         self.options = ["--commit-gap-ms", str(rng.choice((0, 5, 20))),
                         "--uploads", str(rng.choice((1, 4))),
                         "--codec", rng.choice(("none", "lz4", "zstd")),
@@ -71,11 +77,11 @@ class Plan:
         sizes.append(max(left, 0))
         return sizes
 
-    @staticmethod
-    def _draw_life(rng):
+    def _draw_life(self, rng):
         """How long a process runs, and whether it then dies or sleeps. Many
         lives end while the process still finds out where it was."""
-        seconds = LIFE_S_MAX * rng.random() ** rng.choice((1, 3))
+        seconds = self.pace * LIFE_S_MAX
+        seconds *= rng.random() ** rng.choice((1, 3))
         return seconds, rng.choice(("kill", "kill", "kill", "sleep"))
 
 
@@ -169,10 +175,12 @@ class Looker:
 
 
 class Round:
-    def __init__(self, program, plan, folder):
+    def __init__(self, program, plan, folder, store=None):
         self.plan = plan
         self.folder = folder
-        self.url = f"file://{folder}/stream"
+        # The folder's name is its own, so the stream's is.
+        self.url = (f"{store}/{os.path.basename(folder)}" if store else
+                    f"file://{folder}/stream")
         self.cli = processes.Cli(program, folder)
         self.rng = random.Random(plan.data_seed)
         self.files = []
@@ -272,17 +280,21 @@ class Round:
             self.cli.stop_all()
 
 
-def run_round(program, seed, number, keep):
-    plan = Plan(f"{seed}/{number}")
+def run_round(program, seed, number, keep, store=None):
+    plan = Plan(f"{seed}/{number}", STORE_PACE if store else 1)
     folder = tempfile.mkdtemp(prefix="lakestream-crash-")
     began = time.monotonic()
-    current = Round(program, plan, folder)
+    current = Round(program, plan, folder, store)
     try:
         totals, report = current.run()
+        if store and not keep:
+            current.cli.run("drop", current.url)
     except Exception:
-        print(f"round {number} failed; its folder: {folder}", file=sys.stderr)
+        print(f"round {number} failed; its folder: {folder}, its stream: "
+              f"{current.url}", file=sys.stderr)
         print(f"again: {sys.argv[0]} --cli {program} --seed {seed} "
-              f"--only {number}", file=sys.stderr)
+              f"--only {number}{f' --store {store}' if store else ''}",
+              file=sys.stderr)
         raise
     kills = sum(worker.kill_count for worker in current.workers)
     sleeps = sum(worker.sleep_count for worker in current.workers)
@@ -305,8 +317,10 @@ def main():
     parser.add_argument("--only", type=int, metavar="ROUND",
                         help="just this round of the seed")
     parser.add_argument("--seed", help="(default: a fresh one)")
+    parser.add_argument("--store", metavar="URL",
+                        help="where the streams are (default: in a folder)")
     parser.add_argument("--keep", action="store_true",
-                        help="leave the rounds' folders")
+                        help="leave the rounds' folders and streams")
     arguments = parser.parse_args()
     if not arguments.cli:
         parser.error("--cli names the lakestream program")
@@ -317,8 +331,8 @@ def main():
     if arguments.only is not None:
         rounds = [arguments.only]
     try:
-        counts = [run_round(arguments.cli, seed, number, arguments.keep)
-                  for number in rounds]
+        counts = [run_round(arguments.cli, seed, number, arguments.keep,
+                            arguments.store) for number in rounds]
     except (proof.ProofError, processes.CommandFailed, OSError) as error:
         print(f"crash: FAILED: {error}", file=sys.stderr)
         return 1
