@@ -192,6 +192,22 @@ static void watermarks_are_checked_where_they_come_in(void **state)
                                        life.options, &error));
 }
 
+static void watermarks_of_a_named_run_move_on(void **state)
+{
+    struct lks_consumer *rank;
+
+    (void)state;
+    life_add(life.stream, "p0", 10);
+    rank = life_rank(0, "job.1", 0);
+    life_set(life.options, "run", "job.1");
+    for (uint64_t step = 0; step <= 10; step += 2) {
+        life_mark("train", 2, 0, step);
+        life_mark("train", 2, 1, step);
+        life_reclaim_to(step);
+    }
+    lks_consumer_close(rank);
+}
+
 static void an_evicted_rank_counts_no_more_and_is_told(void **state)
 {
     struct lks_consumer *ranks[2];
@@ -337,6 +353,7 @@ int main(void)
         LIFE_TEST(going_back_needs_a_new_run),
         LIFE_TEST(older_checkpoints_may_be_kept),
         LIFE_TEST(one_rank_may_speak_for_all),
+        LIFE_TEST(watermarks_of_a_named_run_move_on),
         LIFE_TEST(watermarks_are_checked_where_they_come_in),
         LIFE_TEST(an_evicted_rank_counts_no_more_and_is_told),
         LIFE_TEST(an_evicted_producer_is_fenced_and_counts_as_finished),
