@@ -3,16 +3,21 @@
 from collections.abc import Mapping
 import json
 
-from . import _core, payload
+from . import _core, errors, payload
 from .config import Handle, to_options
+
+# After these nothing more of the producer's can be committed.
+FINAL = (errors.Ended, errors.Fenced, errors.StoreError, errors.Corrupt,
+         errors.Unsupported, errors.Cancelled)
 
 
 class Producer(Handle):
     """A worker's place in a stream. Opening fences every earlier holder of the
     id.
 
-    As a context, a normal exit flushes; an exception discards what is not
-    committed, and the next incarnation uses its seqs again.
+    As a context, a normal exit flushes, unless a call has raised already that
+    nothing more can be committed; an exception discards what is not committed,
+    and the next incarnation uses its seqs again.
 
     url       of the stream: file:///folder, a plain path, s3://bucket/prefix
     id        1 to 64 of [A-Za-z0-9._-]; the same for ever for the same part of
@@ -32,6 +37,7 @@ class Producer(Handle):
 
     def _restored(self):
         self._stream = None
+        self._done = False
 
     def _open(self):
         keywords = dict(self._config)
@@ -74,20 +80,25 @@ class Producer(Handle):
         buffers = [payload.encode(slice, cp_axis=cp_axis, cp_layout=cp_layout)
                    if isinstance(slice, Mapping) else slice
                    for slice in slices]
-        self._handle().append(buffers, offset, meta)
+        self._call(self._handle().append, buffers, offset, meta)
 
     def flush(self):
         """Returns when all appends are committed: visible, and durable as the
         store is. TimedOut after flush_timeout; it goes on behind."""
-        self._handle().flush()
+        self._call(self._handle().flush)
 
     def finish(self):
         """Flushes and marks the producer finished. The stream ends when as many
         producers as it was created for are. Only closing may follow."""
-        self._handle().finish()
-        self._finished = True
+        self._call(self._handle().finish)
+        self._done = True
 
-    _finished = False
+    def _call(self, function, *arguments):
+        try:
+            function(*arguments)
+        except FINAL:
+            self._done = True  # who was told need not be told again at exit
+            raise
 
     def stats(self):
         """Counters since opening: tgbs, bytes, commits, attempts, conflicts,
@@ -96,7 +107,7 @@ class Producer(Handle):
 
     def __exit__(self, kind, value, traceback):
         try:
-            if kind is None and not self._closed and not self._finished:
+            if kind is None and not self._closed and not self._done:
                 self.flush()
         finally:
             self.close()

@@ -30,3 +30,8 @@ def test_training_goes_on_after_a_sigkill(cli):
     said = run("train/run_train.py", "--cli", cli)
     assert said.count("hashes equal") == 3
     assert "loss equal in each bit" in said
+
+
+def test_rollouts_know_their_policy():
+    said = run("rl/run_rl.py")
+    assert "chance of the best arm" in said

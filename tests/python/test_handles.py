@@ -140,7 +140,11 @@ def test_nothing_is_appended_after_the_end(url, fill):
     fill(url, 1)
     with pytest.raises(ls.Ended), ls.Producer(url, "late") as producer:
         producer.append([b"x"])
-        producer.flush()
+    with ls.Producer(url, "later") as producer:
+        with pytest.raises(ls.Ended):
+            producer.append([b"x"])
+            producer.flush()
+        # Told once; leaving does not raise it again.
 
 
 def test_reports(url, fill):
