@@ -26,8 +26,13 @@ def same(ours, theirs, what):
 def compare(url, lines):
     info = json.loads(lakestream("info", url, "--json"))
     *steps, end = [line.split() for line in lines]
+    groups = [step for step in steps if step[0] == "group"]
+    steps = [step for step in steps if step[0] != "group"]
     same(end, ["end", str(info["next_step"]),
                "ended" if info["ended"] else "open"], "end")
+
+    same(groups, [["group", group["name"], str(group["step"])]
+                  for group in info["groups"]], "groups")
 
     log = [json.loads(line)
            for line in lakestream("log", url, "--json").splitlines()]

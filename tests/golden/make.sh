@@ -6,7 +6,7 @@
 # of the format they are also kept, for ever, with what the second reader says:
 #
 #     make.sh new
-#     for name in narrow wide solo fresh; do
+#     for name in $(ls new); do
 #         tar -C new --exclude .tmp --owner 0 --group 0 -czf v1/$name.tar.gz $name
 #         reader.py new/$name >v1/$name.steps
 #     done
@@ -74,6 +74,18 @@ squares 1 9 >text
 quietly put solo --producer a.b_c-D --codec zstd empty
 quietly put solo --producer a.b_c-D --codec zstd noise
 quietly put solo --producer other --meta "" --offset "" text
+
+# A fork, whose first block has six entries; and one of which a group of two
+# ranks has no need of the first steps, but for a pin, and they were reclaimed.
+quietly fork narrow forked --step 250
+quietly pack forked --producer after --codec lz4 --seq-len 64 second
+quietly init lived --dp 2 --cp 1
+quietly pack lived --producer p --codec zstd --seq-len 32 second
+quietly pin lived kept --step 9
+quietly watermark lived --group train --ranks 2 --step 12
+quietly watermark lived --group train --ranks 2 --rank 1 --step 15
+quietly limit lived --max-live-steps 1000
+quietly reclaim lived
 
 # Nothing yet.
 quietly init fresh --dp 3 --cp 1

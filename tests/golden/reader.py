@@ -6,7 +6,8 @@ page and library cannot be wrong in the same way. It reads the folder of a
 stream from end to end, checks all that the page says a reader must, and prints
 for each live step: step, producer, epoch, seq, size, version, form of the
 slice table, codecs, and for each cp rank the SHA-256 of its slices, joined in
-the order of dp. Anything wrong ends it with a line and exit status 1.
+the order of dp; for each group, the step that it still needs. Anything wrong
+ends it with a line and exit status 1.
 """
 import hashlib
 import json
@@ -151,13 +152,19 @@ def object_without_twins(pairs):
     return dict(pairs)
 
 
-def read_descriptor(data):
-    check(len(data) <= 65536, "is too large")
+def read_json(data, size_max):
+    """A descriptor or a watermark: JSON that ends with a checksum."""
+    check(len(data) <= size_max, "is too large")
     end = re.fullmatch(rb',"crc32c":"([0-9a-f]{8})"}\n', data[-22:])
-    check(end, "does not end as a descriptor does")
-    check(int(end[1], 16) == crc32c(data[:-22]), "CRC of the descriptor")
-    descriptor = json.loads(data, object_pairs_hook=object_without_twins)
-    check_format(descriptor["format"])
+    check(end, "does not end with a checksum")
+    check(int(end[1], 16) == crc32c(data[:-22]), "CRC")
+    found = json.loads(data, object_pairs_hook=object_without_twins)
+    check_format(found["format"])
+    return found
+
+
+def read_descriptor(data):
+    descriptor = read_json(data, 65536)
     check(descriptor["required"] == [], "needs features unknown here")
     check(re.fullmatch("[0-9a-f]{32}", descriptor["stream"]), "stream id")
     check(all(type(descriptor[key]) is int and 0 <= descriptor[key] < 1 << 63
@@ -365,7 +372,7 @@ class Stream:
     def entries(self, version, head, descriptor, stream):
         """(step, entry) of each live step, and of the rest of its block."""
         step = head["first_live_step"]
-        for block in range(step // 256, (head["tail_from"] + 255) // 256):
+        for block in range(step // 256, head["tail_from"] // 256):
             index, control = read_sections(
                 self.get(f"index/{block:016x}"), b"LKSINDX\0", "Index", stream,
                 block)
@@ -377,6 +384,20 @@ class Stream:
             check_producers(control["producers"])
             yield from enumerate(index["entries"], first)
         yield from enumerate(head["tail"], head["tail_from"])
+
+    def claim(self, group, stream):
+        """The oldest step that a rank of the group may still replay."""
+        run, marks = group["run"], {}
+        folder = f"watermark/{group['name']}/{run['id']}-{run['attempt']}"
+        for path in sorted(self.folder.glob(folder + "/*")):
+            name = f"{folder}/{path.name}"
+            mark = read_json(self.get(name), 1024)
+            check(mark["stream"] == stream.hex() and mark["name"] == name,
+                  "is another's")
+            marks[path.name] = mark["step"]
+        return min((max(run["floor"], marks.get(str(rank), 0),
+                        marks.get("all", 0)) for rank in range(run["ranks"])
+                    if rank not in run["evicted"]), default=run["floor"])
 
     def lines(self):
         descriptor = read_descriptor(self.get("stream.json"))
@@ -416,6 +437,8 @@ class Stream:
             check(not footer or (footer["seq"] + 1, footer["offset_after"]) ==
                   (producer["next_seq"], producer["offset"]), "next_seq")
         check(total == head["total_bytes"], "total_bytes")
+        for group in control["groups"]:
+            yield f"group {group['name']} {self.claim(group, stream)}"
         yield f"end {head['next_step']} {'ended' if head['ended'] else 'open'}"
 
 
