@@ -24,14 +24,26 @@ static int remove_entry(const char *path,
     return remove(path);
 }
 
-bool bench_folder_remove(const char *url)
+/* Its path; NULL if it is no file store's. */
+static const char *folder_path(const char *url)
 {
     static const char scheme[] = "file://";
-    const char *path = url;
 
     if (strncmp(url, scheme, strlen(scheme)) == 0)
-        path += strlen(scheme);
-    else if (strstr(url, "://") != NULL)
+        return url + strlen(scheme);
+    return strstr(url, "://") != NULL ? NULL : url;
+}
+
+bool bench_folder_is(const char *url)
+{
+    return folder_path(url) != NULL;
+}
+
+bool bench_folder_remove(const char *url)
+{
+    const char *path = folder_path(url);
+
+    if (path == NULL)
         return false;
     /* Depth first, and never through a symbolic link. */
     return nftw(path, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS) == 0 ||

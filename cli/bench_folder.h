@@ -4,6 +4,9 @@
 
 #include <stdbool.h>
 
+/* Whether `url` is a file store's. */
+bool bench_folder_is(const char *url);
+
 /* False if `url` is no file store, or not all could be removed. */
 bool bench_folder_remove(const char *url);
 

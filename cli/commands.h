@@ -31,5 +31,6 @@ extern const struct command command_fork;
 extern const struct command command_drop;
 extern const struct command command_bench_ingest;
 extern const struct command command_bench_consume;
+extern const struct command command_bench_commit;
 
 #endif

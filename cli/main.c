@@ -18,14 +18,14 @@
 #define HELP_COLUMN 30
 
 static const struct command *const commands[] = {
-    &command_init,          &command_probe,   &command_pack,
-    &command_put,           &command_get,     &command_show,
-    &command_consume,       &command_finish,  &command_seal,
-    &command_log,           &command_info,    &command_verify,
-    &command_watermark,     &command_limit,   &command_pin,
-    &command_unpin,         &command_reclaim, &command_evict,
-    &command_fork,          &command_drop,    &command_bench_ingest,
-    &command_bench_consume,
+    &command_init,          &command_probe,        &command_pack,
+    &command_put,           &command_get,          &command_show,
+    &command_consume,       &command_finish,       &command_seal,
+    &command_log,           &command_info,         &command_verify,
+    &command_watermark,     &command_limit,        &command_pin,
+    &command_unpin,         &command_reclaim,      &command_evict,
+    &command_fork,          &command_drop,         &command_bench_ingest,
+    &command_bench_consume, &command_bench_commit,
 };
 
 static void print_commands(FILE *file)
