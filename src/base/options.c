@@ -13,10 +13,12 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "base/distance.h"
 
 #define VARIABLE_SIZE 64u
 #define SHOWN_SIZE_MAX 64 /* of a refused value, in a message */
 #define DESCRIPTION_SIZE_MAX 4096u
+#define NEAREST_COUNT 3u /* options that a message names */
 
 struct option_row {
     const char *name;
@@ -234,16 +236,39 @@ void lks_options_free(struct lks_options *options)
     lks_free(options);
 }
 
+/* The row whose name is nearest, but for those that are `taken`. */
+static size_t find_nearest(const char *name, uint64_t taken)
+{
+    uint32_t least = UINT32_MAX;
+    size_t best = 0;
+
+    for (size_t i = 0; i < LKS_OPTION_NUMBER; i++) {
+        uint32_t distance = lks_text_distance(name, rows[i].name);
+
+        if ((taken >> i & 1) != 0 || distance >= least)
+            continue;
+        least = distance;
+        best = i;
+    }
+    return best;
+}
+
+/* Not with all names: there may be more than a message holds. */
 static enum lks_status refuse_name(const char *name, struct lks_error *error)
 {
-    enum lks_status status =
-        lks_error_set(error, LKS_INVALID, "no option '%.*s'; there are ",
-                      SHOWN_SIZE_MAX, name);
+    size_t nearest[NEAREST_COUNT];
+    uint64_t taken = 0;
 
-    for (size_t i = 0; error != NULL && i < LKS_OPTION_NUMBER; i++)
-        status = lks_error_set(error, status, "%s%s%s", error->message,
-                               i > 0 ? ", " : "", rows[i].name);
-    return status;
+    static_assert(LKS_OPTION_NUMBER <= 64, "a bit for each");
+    for (size_t i = 0; i < NEAREST_COUNT; i++) {
+        nearest[i] = find_nearest(name, taken);
+        taken |= UINT64_C(1) << nearest[i];
+    }
+    return lks_error_set(error, LKS_INVALID,
+                         "no option '%.*s'; the nearest are %s, %s and %s, and "
+                         "lks_options_describe() tells all",
+                         SHOWN_SIZE_MAX, name, rows[nearest[0]].name,
+                         rows[nearest[1]].name, rows[nearest[2]].name);
 }
 
 enum lks_status lks_options_set(struct lks_options *options,

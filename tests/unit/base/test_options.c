@@ -277,23 +277,48 @@ static void a_bad_variable_does_not_matter_when_the_option_is_set(void **state)
     lks_options_free(options);
 }
 
-static void an_unknown_name_is_refused_with_those_there_are(void **state)
+static void an_unknown_name_is_refused_with_the_nearest(void **state)
 {
-    static const char *const bad[] = {"",        "upload",         "uploadss",
-                                      "UPLOADS", "max-live-steps", "no such"};
+    static const struct {
+        const char *name;
+        const char *meant; /* "" if there is none */
+    } bad[] = {
+        {"", ""},
+        {"upload", "are uploads,"},
+        {"uploadss", "are uploads,"},
+        {"UPLOADS", ""},
+        {"max-live-stpes", "are max_live_steps, max_live_bytes and"},
+        {"no such", ""},
+    };
     struct lks_options *options = new_options();
     struct lks_error error;
 
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_status(LKS_INVALID,
-                      lks_options_set(options, bad[i], "1", &error));
-        assert_message_has(bad[i]);
-        for (size_t k = 0; k < LKS_OPTION_NUMBER; k++)
-            assert_message_has(rows[k].name);
-        assert_int_equal(lks_options_set(options, bad[i], "1", NULL),
+                      lks_options_set(options, bad[i].name, "1", &error));
+        assert_message_has(bad[i].name);
+        assert_message_has(bad[i].meant);
+        assert_message_has("lks_options_describe()");
+        assert_int_equal(lks_options_set(options, bad[i].name, "1", NULL),
                          LKS_INVALID);
     }
+    lks_options_free(options);
+}
+
+/* However many options there will be. */
+static void the_refusal_of_a_name_stays_short(void **state)
+{
+    struct lks_options *options = new_options();
+    char endless[2000];
+    struct lks_error error;
+
+    (void)state;
+    memset(endless, 'x', sizeof(endless) - 1);
+    endless[sizeof(endless) - 1] = '\0';
+    assert_status(LKS_INVALID, lks_options_set(options, endless, "1", &error));
+    assert_true(strlen(error.message) < 300);
+    assert_message_has("tells all");
     lks_options_free(options);
 }
 
@@ -488,7 +513,8 @@ int main(void)
         clean_test(what_is_set_beats_the_environment_beats_the_default),
         clean_test(an_empty_variable_counts_as_not_set),
         clean_test(a_bad_variable_does_not_matter_when_the_option_is_set),
-        clean_test(an_unknown_name_is_refused_with_those_there_are),
+        clean_test(an_unknown_name_is_refused_with_the_nearest),
+        clean_test(the_refusal_of_a_name_stays_short),
         clean_test(a_refused_value_is_shown_with_its_bounds),
         clean_test(null_arguments_are_refused),
         clean_test(sizes_are_parsed_to_the_last_byte),
