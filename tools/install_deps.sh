@@ -9,7 +9,8 @@ set -euo pipefail
 more=()
 for name in "$@"; do
     if [[ $name == python ]]; then
-        more+=(python3-dev python3-venv python3-torch python3-numpy)
+        more+=(python3-dev python3-venv python3-torch python3-numpy
+            python3-pil ffmpeg)
     else
         more+=("$name")
     fi
@@ -21,7 +22,7 @@ packages=(
     libcurl4-openssl-dev libexpat1-dev
     libisal-dev libzstd-dev liblz4-dev libjansson-dev nettle-dev
     libcmocka-dev spin python3-zstandard python3-lz4
-    "$@"
+    "${more[@]}"
 )
 
 if ! command -v apt-get >/dev/null; then
