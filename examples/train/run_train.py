@@ -70,7 +70,8 @@ class Job:
         folder.mkdir(exist_ok=True)
         environment = {**os.environ, "MASTER_ADDR": "127.0.0.1",
                        "MASTER_PORT": str(free_port()),
-                       "WORLD_SIZE": str(ranks)}
+                       "WORLD_SIZE": str(ranks),
+                       "USE_LIBUV": "0"}  # which Debian builds without
         self.processes = [subprocess.Popen(
             [sys.executable, HERE / "train.py", url, "--folder", folder,
              "--steps", str(STEPS), "--length", str(LENGTH)],

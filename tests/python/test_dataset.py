@@ -140,7 +140,8 @@ def launch(program, ranks, *arguments):
         server.bind(("127.0.0.1", 0))
         port = server.getsockname()[1]
     environment = {**os.environ, "MASTER_ADDR": "127.0.0.1",
-                   "MASTER_PORT": str(port), "WORLD_SIZE": str(ranks)}
+                   "MASTER_PORT": str(port), "WORLD_SIZE": str(ranks),
+                   "USE_LIBUV": "0"}  # which Debian builds without
     processes = [subprocess.Popen(
         [sys.executable, HERE / program, *arguments], text=True,
         env={**environment, "RANK": str(rank)}, stdout=subprocess.PIPE)

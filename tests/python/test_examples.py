@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -35,3 +36,11 @@ def test_training_goes_on_after_a_sigkill(cli):
 def test_rollouts_know_their_policy():
     said = run("rl/run_rl.py")
     assert "chance of the best arm" in said
+
+
+def test_pictures_are_learnt_while_a_producer_is_killed():
+    pytest.importorskip("PIL")
+    if shutil.which("ffmpeg") is None:
+        pytest.skip("no ffmpeg")
+    said = run("multimodal/run_multimodal.py")
+    assert "producer killed, back after" in said
