@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "format/lifecycle.h"
+#include "format/watermark.h"
 
 struct names {
     struct lks_verify *verify;
@@ -19,6 +21,7 @@ struct names {
     bool is_fresh;
     uint64_t behind_count;  /* data objects that are not ahead */
     uint64_t retired_count; /* index blocks below the first live step */
+    uint64_t former_count;  /* watermarks of runs that are not shown */
 };
 
 static enum lks_status look_again(struct names *names, struct lks_error *error)
@@ -99,6 +102,39 @@ static enum lks_status take_block(struct names *names,
                               key);
 }
 
+/* A run is committed before its first watermark is written, so one that the
+ * head does not show may be newer: it is no problem either way. */
+static enum lks_status take_watermark(struct names *names,
+                                      const char *key,
+                                      const struct lks_watermark_parts *parts,
+                                      struct lks_error *error)
+{
+    struct lks_verify *verify = names->verify;
+    struct lks_group_record group;
+    struct lks_error found;
+    struct lks_buf buf;
+    enum lks_status status;
+    uint64_t step;
+
+    if (!lks_manifest_find_group(verify->head, parts->group, &group) ||
+        strcmp(group.run.id, parts->run) != 0 ||
+        group.run.attempt != parts->attempt) {
+        names->former_count++;
+        return LKS_OK;
+    }
+    lks_buf_init(&buf, LKS_WATERMARK_SIZE_MAX);
+    status = lks_store_get_all(verify->stream->store, key,
+                               LKS_WATERMARK_SIZE_MAX, &buf, NULL, &found);
+    if (status == LKS_OK)
+        status = lks_watermark_decode(buf.data, buf.size,
+                                      verify->stream->descriptor.stream, key,
+                                      &step, &found);
+    lks_buf_done(&buf);
+    if (status == LKS_OK || status == LKS_NOT_FOUND)
+        return LKS_OK;
+    return lks_verify_judge(verify, key, &found, error);
+}
+
 static enum lks_status take_name(struct names *names,
                                  const char *key,
                                  struct lks_error *error)
@@ -112,8 +148,9 @@ static enum lks_status take_name(struct names *names,
         return take_data(names, key, &name, error);
     if (lks_index_name_parse(key, &number))
         return take_block(names, key, number, error);
+    if (lks_watermark_name_parse(key, &watermark))
+        return take_watermark(names, key, &watermark, error);
     if (strcmp(key, LKS_DESCRIPTOR_NAME) == 0 ||
-        lks_watermark_name_parse(key, &watermark) ||
         lks_manifest_name_parse(stream, key, &number))
         return LKS_OK;
     return lks_report_note(&names->verify->report, error,
@@ -173,6 +210,11 @@ enum lks_status lks_verify_names(struct lks_verify *verify,
                                  "%" PRIu64 " index blocks lie below the first "
                                  "live step: not removed yet",
                                  names.retired_count);
+    if (status == LKS_OK && names.former_count > 0)
+        status = lks_report_note(&verify->report, error,
+                                 "%" PRIu64 " watermarks are of runs that are "
+                                 "not the groups' any more",
+                                 names.former_count);
 
 done:
     lks_free(listed);

@@ -202,17 +202,15 @@ def write_texts(steps):
 
 def sample_folder():
     """What is live, if the stream is a folder."""
-    data = pathlib.Path(URL) / "data"
-    if not data.is_dir():
-        return
-    names = [name for name in data.rglob("*") if name.is_file()]
-    size = 0
-    for name in names:
-        try:
-            size += name.stat().st_size
-        except FileNotFoundError:
-            pass
-    highest["data objects"] = max(highest["data objects"], len(names))
+    count = size = 0
+    for folder, _, names in os.walk(pathlib.Path(URL) / "data"):
+        for name in names:
+            try:
+                size += os.stat(os.path.join(folder, name)).st_size
+                count += 1
+            except FileNotFoundError:
+                pass
+    highest["data objects"] = max(highest["data objects"], count)
     highest["data bytes"] = max(highest["data bytes"], size)
 
 

@@ -94,6 +94,23 @@ static void garbage_of_other_runs_goes_and_that_of_this_stays(void **state)
     lks_consumer_close(rank);
 }
 
+static void damaged_watermarks_are_found_and_hold_the_stream(void **state)
+{
+    struct lks_error error;
+    char *text = NULL;
+
+    (void)state;
+    life_add(life.stream, "p0", 10);
+    life_mark("train", 1, 0, 6);
+    life_assert_sound(life.stream);
+    life_put("watermark/train/watermark-0/0");
+    assert_status(LKS_OK, lks_stream_verify(life.stream, 0, &text, &error));
+    assert_non_null(strstr(text, "\"ok\": false"));
+    assert_non_null(strstr(text, "watermark/train/watermark-0/0"));
+    lks_text_free(text);
+    life_reclaim_to(0);
+}
+
 static void ranks_join_below_the_floor_but_not_below_what_is_live(void **state)
 {
     struct lks_group_record group;
@@ -349,6 +366,7 @@ int main(void)
         LIFE_TEST(an_older_start_is_fenced_wherever_it_wakes_up),
         LIFE_TEST(a_dead_jobs_watermarks_mean_nothing),
         LIFE_TEST(garbage_of_other_runs_goes_and_that_of_this_stays),
+        LIFE_TEST(damaged_watermarks_are_found_and_hold_the_stream),
         LIFE_TEST(ranks_join_below_the_floor_but_not_below_what_is_live),
         LIFE_TEST(going_back_needs_a_new_run),
         LIFE_TEST(older_checkpoints_may_be_kept),
