@@ -12,7 +12,8 @@ FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 .NOTPARALLEL:
 .PHONY: help test demo matrix quick asan tsan fuzz bench bench-pacing build \
-	tidy lint format format-check deps deps-test deps-fuzz clean
+	bench-reclaim soak tidy lint format format-check deps deps-test \
+	deps-fuzz clean
 
 help:
 	@echo "make test                        everything, also under sanitizers"
@@ -22,6 +23,8 @@ help:
 	@echo "make fuzz [SECONDS=60]           each decoder for so long"
 	@echo "make bench [STORE=url]           against the raw store"
 	@echo "make bench-pacing                commit policies, in a model"
+	@echo "make bench-reclaim               storage, with and without reclaim"
+	@echo "make soak [SECONDS=1200]         a stream's life, with kills"
 	@echo "make matrix                      resuming PyTorch's loaders, all ways"
 	@echo "make build                       the release build"
 	@echo "make tidy | format-check         the rules of CONTRIBUTING.md"
@@ -69,6 +72,17 @@ bench: build
 		$(CLI) bench $$what $(BENCH_STORE)/$$what-$$$$; \
 	done
 	$(if $(STORE),,rm -rf /dev/shm/lakestream-bench)
+
+# Storage over a training run, with and without reclaiming.
+bench-reclaim: build
+	LAKESTREAM=$(CLI) PYTHON=$(PYTHON) bench/reclaim/run.sh
+
+# A stream's whole life, everybody killed at random, for so long.
+soak: SECONDS = 1200
+soak: build
+	room=$$(mktemp -d) && cd $$room && LAKESTREAM=$(abspath $(CLI)) \
+		LIFE_SECONDS=$(SECONDS) $(PYTHON) $(CURDIR)/tests/crash/life.py \
+		&& rm -rf $$room
 
 # Tables and plots for docs/benchmarks/, from the model; a few minutes.
 bench-pacing: build

@@ -12,14 +12,26 @@
 /* How long the commit may take before the producer goes on waiting. */
 #define COMMIT_TIMEOUT_MS 10000u
 
+/* The share of all requests: one in so many milliseconds, of all producers. */
+#define REQUEST_MS 50u
+
 /* Versions among whose committers are those who are active. */
 #define ACTIVE_SPAN 1000u
 
-static void plan_next(struct lks_limit_watch *watch, const struct lks_log *log)
+/* `request_count` is what the last look took: a group of many ranks is looked
+ * at more seldom. */
+static void plan_next(struct lks_limit_watch *watch,
+                      const struct lks_log *log,
+                      uint64_t request_count)
 {
     const struct lks_env *env = log->stream->env;
     uint32_t count = lks_manifest_active_count(log->head, ACTIVE_SPAN);
-    double mean_ms = (double)LKS_LIMIT_LOOK_MS * (count > 0 ? count : 1);
+    double look_ms = (double)(request_count * REQUEST_MS);
+    double mean_ms;
+
+    if (look_ms < LKS_LIMIT_LOOK_MS)
+        look_ms = LKS_LIMIT_LOOK_MS;
+    mean_ms = look_ms * (count > 0 ? count : 1);
 
     watch->next_ns =
         lks_env_now_ns(env) + (uint64_t)((0.5 + lks_env_random_unit(env)) *
@@ -36,7 +48,7 @@ enum lks_status lks_limit_look(struct lks_limit_watch *watch,
     enum lks_status status;
 
     if (watch->next_ns == 0)
-        plan_next(watch, log);
+        plan_next(watch, log, 0);
     if (lks_env_now_ns(env) < watch->next_ns)
         return LKS_OK;
     lks_claims_init(&claims, log->stream, log->cancel);
@@ -49,7 +61,7 @@ enum lks_status lks_limit_look(struct lks_limit_watch *watch,
                                   lks_env_deadline_ms(env, COMMIT_TIMEOUT_MS),
                                   error);
     }
+    plan_next(watch, log, claims.request_count);
     lks_claims_done(&claims);
-    plan_next(watch, log);
     return status == LKS_TIMEOUT ? LKS_OK : status;
 }
