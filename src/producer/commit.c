@@ -113,6 +113,8 @@ static enum lks_status look(struct lks_committer *committer,
     lks_pacing_saw(&committer->pacing, &seen, &view);
     settle_attempt(committer, record.next_seq);
     lks_queue_confirm(committer->queue, record.next_seq);
+    lks_queue_set_room(committer->queue,
+                       lks_limit_room(committer->log.head, LKS_QUEUE_MAX));
     return LKS_OK;
 }
 

@@ -9,6 +9,9 @@
 #include "base/trace.h"
 #include "manifest/claim.h"
 
+/* TGBs that may wait, uploaded, for the limit to move. */
+#define ROOM_LEAST 2u
+
 /* How long the commit may take before the producer goes on waiting. */
 #define COMMIT_TIMEOUT_MS 10000u
 
@@ -64,4 +67,35 @@ enum lks_status lks_limit_look(struct lks_limit_watch *watch,
     plan_next(watch, log, claims.request_count);
     lks_claims_done(&claims);
     return status == LKS_TIMEOUT ? LKS_OK : status;
+}
+
+/* What is left of a limit; 0 once it is reached. */
+static uint64_t left_of(uint64_t limit, uint64_t used)
+{
+    return used < limit ? limit - used : 0;
+}
+
+uint32_t lks_limit_room(const struct lks_manifest *head, uint32_t most)
+{
+    uint64_t steps_max = lks_manifest_max_live_steps(head);
+    uint64_t bytes_max = lks_manifest_max_live_bytes(head);
+    uint64_t next = lks_manifest_next_step(head);
+    uint64_t live = next - lks_manifest_claimed(head);
+    uint32_t count = lks_manifest_active_count(head, ACTIVE_SPAN);
+    uint64_t room = most;
+
+    if (steps_max > 0 && left_of(steps_max, live) < room)
+        room = left_of(steps_max, live);
+    /* As if each step were as large as the live ones are on average. */
+    if (bytes_max > 0 && next > lks_manifest_first_live_step(head)) {
+        uint64_t size = lks_manifest_live_bytes(head) /
+                        (next - lks_manifest_first_live_step(head));
+        uint64_t used = live * size;
+
+        if (size > 0 && left_of(bytes_max, used) / size < room)
+            room = left_of(bytes_max, used) / size;
+    }
+    if (room < most && count > 1)
+        room /= count;
+    return room < ROOM_LEAST ? ROOM_LEAST : (uint32_t)room;
 }

@@ -97,6 +97,9 @@ static enum lks_status take_over(struct lks_producer *producer,
     producer->offset.size = (uint32_t)record.offset_size;
     lks_queue_begin(&producer->queue, record.next_seq, record.offset,
                     record.offset_size);
+    lks_queue_set_room(&producer->queue,
+                       lks_limit_room(producer->committer.log.head,
+                                      LKS_QUEUE_MAX));
     return LKS_OK;
 }
 

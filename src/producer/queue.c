@@ -20,6 +20,7 @@ enum lks_status lks_queue_init(struct lks_queue *queue,
         .env = env,
         .cancel = cancel,
         .size_max = size_max,
+        .locked.count_max = LKS_QUEUE_MAX,
     };
     return lks_monitor_new(env, &queue->monitor, error);
 }
@@ -82,7 +83,8 @@ static enum lks_status stop_reason_locked(const struct lks_queue *queue,
 
 static bool has_room_locked(const struct lks_queue *queue, uint64_t size)
 {
-    return !queue->locked.held_back && queue->locked.count < LKS_QUEUE_MAX &&
+    return !queue->locked.held_back &&
+           queue->locked.count < queue->locked.count_max &&
            queue->locked.held_size + size <= queue->size_max;
 }
 
@@ -233,6 +235,16 @@ void lks_queue_hold_back(struct lks_queue *queue, bool held_back)
 {
     queue_enter(queue);
     queue->locked.held_back = held_back;
+    queue_wake_and_leave(queue);
+}
+
+void lks_queue_set_room(struct lks_queue *queue, uint32_t count_max)
+{
+    assert(count_max > 0);
+    assert(count_max <= LKS_QUEUE_MAX);
+
+    queue_enter(queue);
+    queue->locked.count_max = count_max;
     queue_wake_and_leave(queue);
 }
 

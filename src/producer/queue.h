@@ -41,6 +41,7 @@ struct lks_queue {
         uint64_t next_seq;        /* the next append's */
         struct lks_offset offset; /* after the last append */
         bool held_back;           /* the stream is at its limit */
+        uint32_t count_max;       /* its share of what is left of that */
         bool closing;
         uint32_t awaiting;      /* who wait until it is empty */
         struct lks_error error; /* the first failure; it stays */
@@ -90,6 +91,9 @@ struct lks_tgb *lks_queue_next_stored(struct lks_queue *queue,
 void lks_queue_confirm(struct lks_queue *queue, uint64_t next_seq);
 
 void lks_queue_hold_back(struct lks_queue *queue, bool held_back);
+
+/* How many TGBs may be in it, at least 1; LKS_QUEUE_MAX until this is said. */
+void lks_queue_set_room(struct lks_queue *queue, uint32_t count_max);
 void lks_queue_count_try(struct lks_queue *queue, enum lks_outcome outcome);
 void lks_queue_note_pacing(struct lks_queue *queue,
                            const struct lks_pacing *pacing,
