@@ -26,6 +26,9 @@
 struct samples {
     double mb_per_s[BENCH_PAIRS_MAX];
     size_t count;
+    uint64_t requests; /* of all of them */
+    uint64_t commits;
+    uint64_t commit_requests;
 };
 
 void bench_key(uint64_t index, char key[BENCH_KEY_SIZE])
@@ -54,6 +57,8 @@ int bench_parse(struct bench *bench,
         .depth_count = args_number(args, depth),
     };
     bench->tgb_size = bench->slice_size * bench->slices;
+    bench->item = "tgb";
+    bench->item_count = bench->count;
     /* It is an option of the library too; both sides must have the same. */
     if (lks_options_set(args->options, depth, args_text(args, depth), &error) !=
         LKS_OK)
@@ -162,6 +167,30 @@ enum lks_status bench_create_stream(struct bench *bench,
                              bench->args->options, out_stream, error);
 }
 
+uint64_t bench_requests(struct lks_store *store,
+                        struct lks_stream *stream,
+                        const char *kind)
+{
+    enum lks_status status;
+    char *text = NULL;
+    uint64_t sum = 0;
+    const char *name;
+    json_t *counts, *count;
+
+    status = stream != NULL ? lks_stream_stats(stream, &text, NULL)
+                            : lks_store_stats(store, &text, NULL);
+    if (status != LKS_OK)
+        return 0;
+    counts = report_parse(text);
+    json_object_foreach(counts, name, count)
+    {
+        if (kind == NULL || strcmp(name, kind) == 0)
+            sum += (uint64_t)json_integer_value(count);
+    }
+    json_decref(counts);
+    return sum;
+}
+
 struct team {
     bench_work_fn *work;
     void *shared;
@@ -257,6 +286,9 @@ static enum lks_status take_sample(struct bench *bench,
         return status;
     samples->mb_per_s[samples->count++] =
         (double)(bench->tgb_size * bench->count) / MB / seconds;
+    samples->requests += bench->request_count;
+    samples->commits += bench->commit_count;
+    samples->commit_requests += bench->commit_request_count;
     return LKS_OK;
 }
 
@@ -295,6 +327,33 @@ static json_t *summarize_ratios(const struct samples *samples, enum side side)
     return summarize(&ratios);
 }
 
+static double per(uint64_t count, uint64_t of)
+{
+    return of > 0 ? (double)count / (double)of : 0;
+}
+
+/* What each item took, and each commit beside the TGBs' own requests. */
+static void report_requests(json_t *report,
+                            const struct bench *bench,
+                            const struct samples *samples)
+{
+    const struct samples *ours = &samples[SIDE_OURS];
+    uint64_t item_count = bench->pairs * bench->item_count;
+    char name[32];
+
+    snprintf(name, sizeof(name), "requests_per_%s", bench->item);
+    json_object_set_new(report, name,
+                        json_pack("{s:f, s:f}", "raw",
+                                  per(samples[SIDE_RAW].requests, item_count),
+                                  "ours", per(ours->requests, item_count)));
+    if (ours->commits == 0)
+        return;
+    json_object_set_new(report, "tgbs_per_commit",
+                        json_real(per(item_count, ours->commits)));
+    json_object_set_new(report, "requests_per_commit",
+                        json_real(per(ours->commit_requests, ours->commits)));
+}
+
 /* The whole report; the samples are sorted afterwards. */
 static json_t *make_report(const struct bench *bench, struct samples *samples)
 {
@@ -322,7 +381,24 @@ static json_t *make_report(const struct bench *bench, struct samples *samples)
                         json_real(medians[SIDE_OURS] / medians[SIDE_RAW_CRC]));
     json_object_set_new(report, "ratio_of_pairs", rounds_raw);
     json_object_set_new(report, "ratio_crc_of_pairs", rounds_crc);
+    report_requests(report, bench, samples);
     return report;
+}
+
+static void print_requests(const json_t *report, const struct bench *bench)
+{
+    const json_t *sides;
+    char name[32];
+
+    snprintf(name, sizeof(name), "requests_per_%s", bench->item);
+    sides = json_object_get(report, name);
+    printf("requests per %s: %.2f raw, %.2f ours", bench->item,
+           number_at(sides, "raw"), number_at(sides, "ours"));
+    if (json_object_get(report, "tgbs_per_commit") != NULL)
+        printf("; per commit: %.1f TGBs, %.2f requests",
+               number_at(report, "tgbs_per_commit"),
+               number_at(report, "requests_per_commit"));
+    printf("\n");
 }
 
 static void print_row(const char *name, const json_t *summary, int decimals)
@@ -352,6 +428,7 @@ static int print_result(const struct bench *bench, struct samples *samples)
     print_row("ours/raw_crc", json_object_get(report, "ratio_crc_of_pairs"), 3);
     printf("ratio of medians: %.3f of raw, %.3f of raw with a checksum\n",
            number_at(report, "ratio"), number_at(report, "ratio_crc"));
+    print_requests(report, bench);
     json_decref(report);
     return EXIT_DONE;
 }
@@ -375,7 +452,7 @@ int bench_run(struct bench *bench, const struct bench_sides *sides)
             status = take_sample(bench, measures[side], &samples[side], &error);
         }
         for (int side = 0; i == 0 && side < SIDE_COUNT; side++)
-            samples[side].count = 0; /* That was for warming up. */
+            samples[side] = (struct samples){0}; /* That was to warm up. */
         progress_show(&progress, (i + 1) * round_size);
     }
     progress_stop(&progress);

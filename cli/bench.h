@@ -53,12 +53,19 @@ struct bench {
     uint64_t worker_count;
     uint64_t depth_count; /* of each worker */
     uint64_t tgb_size;
+    const char *item;    /* what requests are counted by: "tgb" */
+    uint64_t item_count; /* of each measurement */
 
     char url[BENCH_URL_SIZE];  /* of a fresh prefix below the one given */
     struct lks_store *store;   /* there, for the raw side */
     uint64_t stream_count;     /* made so far: a prefix is used once */
     uint8_t *payload;          /* of one TGB */
     struct lks_stream *stream; /* there, for who reads it; closed with it */
+
+    /* Of the last measurement. */
+    uint64_t request_count;
+    uint64_t commit_count; /* 0 unless it is about them */
+    uint64_t commit_request_count;
 };
 
 /* One measurement; *out_seconds covers the work and not what is around it. */
@@ -109,6 +116,12 @@ enum lks_status bench_create_stream(struct bench *bench,
 
 /* Drops the stream, so that its bytes are gone, and closes it. */
 void bench_drop_stream(struct bench *bench, struct lks_stream *stream);
+
+/* Requests that the handle has sent so far; one of the two is given. `kind` is
+ * as in lks_stream_stats(), or NULL for all. */
+uint64_t bench_requests(struct lks_store *store,
+                        struct lks_stream *stream,
+                        const char *kind);
 
 /* The name of the raw object `index`. */
 void bench_key(uint64_t index, char key[BENCH_KEY_SIZE]);

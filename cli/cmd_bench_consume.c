@@ -64,24 +64,33 @@ static enum lks_status get_ranges(void *shared,
     return status;
 }
 
+static enum lks_status get_all(struct bench *bench,
+                               bool checksum,
+                               double *out_seconds,
+                               struct lks_error *error)
+{
+    struct raw_gets gets = {.bench = bench, .checksum = checksum};
+    uint64_t before = bench_requests(bench->store, NULL, NULL);
+    enum lks_status status;
+
+    status = bench_threads(bench->worker_count * bench->depth_count, get_ranges,
+                           &gets, out_seconds, error);
+    bench->request_count = bench_requests(bench->store, NULL, NULL) - before;
+    return status;
+}
+
 static enum lks_status measure_raw(struct bench *bench,
                                    double *out_seconds,
                                    struct lks_error *error)
 {
-    struct raw_gets gets = {.bench = bench};
-
-    return bench_threads(bench->worker_count * bench->depth_count, get_ranges,
-                         &gets, out_seconds, error);
+    return get_all(bench, false, out_seconds, error);
 }
 
 static enum lks_status measure_raw_crc(struct bench *bench,
                                        double *out_seconds,
                                        struct lks_error *error)
 {
-    struct raw_gets gets = {.bench = bench, .checksum = true};
-
-    return bench_threads(bench->worker_count * bench->depth_count, get_ranges,
-                         &gets, out_seconds, error);
+    return get_all(bench, true, out_seconds, error);
 }
 
 /* From opening on, since that is when fetching ahead begins. */
@@ -114,8 +123,13 @@ static enum lks_status measure_ours(struct bench *bench,
                                     double *out_seconds,
                                     struct lks_error *error)
 {
-    return bench_threads(bench->worker_count, read_steps, bench, out_seconds,
-                         error);
+    uint64_t before = bench_requests(NULL, bench->stream, NULL);
+    enum lks_status status;
+
+    status = bench_threads(bench->worker_count, read_steps, bench, out_seconds,
+                           error);
+    bench->request_count = bench_requests(NULL, bench->stream, NULL) - before;
+    return status;
 }
 
 static enum lks_status write_raw(struct bench *bench, struct lks_error *error)
@@ -191,6 +205,8 @@ static int run(struct args *args)
                             "multiple of --ranks %" PRIu64,
                             bench.slices, bench.worker_count);
 
+    bench.item = "step"; /* as one rank takes it */
+    bench.item_count = bench.count * bench.worker_count;
     status = bench_open(&bench, &error);
     if (status == LKS_OK)
         status = write_raw(&bench, &error);

@@ -69,11 +69,14 @@ static enum lks_status put_all(struct bench *bench,
                                struct lks_error *error)
 {
     struct raw_puts puts = {.bench = bench, .checksum = checksum};
+    uint64_t before = bench_requests(bench->store, NULL, NULL);
     enum lks_status status;
     char key[BENCH_KEY_SIZE];
 
     status = bench_threads(bench->worker_count * bench->depth_count,
                            put_objects, &puts, out_seconds, error);
+    bench->request_count = bench_requests(bench->store, NULL, NULL) - before;
+    bench->commit_count = 0;
     for (uint64_t i = 0; i < bench->count && status == LKS_OK; i++) {
         bench_key(i, key);
         status = lks_object_remove(bench->store, key, error);
@@ -139,6 +142,46 @@ static enum lks_status open_producers(struct appends *appends,
     return LKS_OK;
 }
 
+/* All producers' sum of what lks_producer_stats() calls so. */
+static uint64_t sum_stats(const struct appends *appends, const char *name)
+{
+    uint64_t sum = 0;
+
+    for (uint64_t i = 0; i < appends->bench->worker_count; i++) {
+        char *text = NULL;
+        json_t *stats;
+
+        if (lks_producer_stats(appends->producers[i], &text, NULL) != LKS_OK)
+            continue;
+        stats = report_parse(text);
+        sum += (uint64_t)json_integer_value(json_object_get(stats, name));
+        json_decref(stats);
+    }
+    return sum;
+}
+
+/* Producers that are open have sent requests, and written nothing. A commit's
+ * are all but the uploads: the puts that were not tries to commit. */
+static enum lks_status append_all(struct appends *appends,
+                                  struct lks_stream *stream,
+                                  double *out_seconds,
+                                  struct lks_error *error)
+{
+    struct bench *bench = appends->bench;
+    uint64_t all = bench_requests(NULL, stream, NULL);
+    uint64_t puts = bench_requests(NULL, stream, "puts");
+    enum lks_status status;
+
+    status = bench_threads(bench->worker_count, append_tgbs, appends,
+                           out_seconds, error);
+    puts = bench_requests(NULL, stream, "puts") - puts;
+    bench->request_count = bench_requests(NULL, stream, NULL) - all;
+    bench->commit_count = sum_stats(appends, "commits");
+    bench->commit_request_count =
+        bench->request_count - puts + sum_stats(appends, "attempts");
+    return status;
+}
+
 static enum lks_status measure_ours(struct bench *bench,
                                     double *out_seconds,
                                     struct lks_error *error)
@@ -160,8 +203,7 @@ static enum lks_status measure_ours(struct bench *bench,
     if (status == LKS_OK)
         status = open_producers(&appends, stream, error);
     if (status == LKS_OK)
-        status = bench_threads(bench->worker_count, append_tgbs, &appends,
-                               out_seconds, error);
+        status = append_all(&appends, stream, out_seconds, error);
     for (uint64_t i = 0; i < bench->worker_count; i++) {
         interrupt_unwatch(appends.producers[i]);
         lks_producer_close(appends.producers[i]);

@@ -63,9 +63,7 @@ extern "C" {
 
 /* ------------------------------------------------ 1. status and messages -- */
 
-/*
- * A status is an instruction to the caller. The values are pinned.
- */
+/* A status is an instruction to the caller. The values are pinned. */
 enum lks_status {
     LKS_OK = 0,
     LKS_ENDED = 1,       /* the stream has ended: stop, all is well */
@@ -117,11 +115,8 @@ LKS_API enum lks_status lks_options_set(struct lks_options *options,
                                         const char *value,
                                         struct lks_error *error);
 
-/*
- * The table itself, for help texts and bindings: row `index`, as JSON with the
- * keys name, type, min, max, default, choices, text. LKS_NOT_FOUND past the
- * last row.
- */
+/* Row `index` of the table, for help texts and bindings, as JSON {name, type,
+ * min, max, default, choices, text}. LKS_NOT_FOUND past the last row. */
 LKS_API enum lks_status lks_options_describe(size_t index,
                                              char **out_json,
                                              struct lks_error *error);
@@ -187,9 +182,7 @@ struct lks_slice {
 /* Called once when the library has no more need of the slices of an append. */
 typedef void lks_release_fn(void *release_arg);
 
-/*
- * LKS_INVALID for an id that is none, or one too many for the stream.
- */
+/* LKS_INVALID for an id that is none, or one too many for the stream. */
 LKS_API enum lks_status lks_producer_open(struct lks_stream *stream,
                                           const char *id,
                                           const struct lks_options *options,
@@ -355,10 +348,8 @@ LKS_API enum lks_status lks_consumer_checkpointed(struct lks_consumer *consumer,
                                                   uint64_t oldest_kept,
                                                   struct lks_error *error);
 
-/*
- * Counters since opening, as JSON: steps, bytes, bytes_needed, bytes_fetched,
- * polls, gets, lists, wait_ms, longest_wait_ms.
- */
+/* Counters since opening, as JSON: steps, bytes, bytes_needed, bytes_fetched,
+ * polls, gets, lists, wait_ms, longest_wait_ms. */
 LKS_API enum lks_status lks_consumer_stats(struct lks_consumer *consumer,
                                            char **out_json,
                                            struct lks_error *error);
@@ -388,11 +379,17 @@ LKS_API enum lks_status lks_batch_meta(struct lks_batch *batch,
  * step), live_steps, live_bytes, total_bytes, limits, producers [{id, epoch,
  * next_seq, finished, host, pid, offset (hex)}], groups [{name, run, attempt,
  * ranks, floor, step, lag, stalled, evicted}], pins [{name, step}], parent,
- * lineage [{url, stream, step}], manifest_bytes.
+ * lineage [{url, stream, step}], manifest_bytes, requests (the handle's stats).
  */
 LKS_API enum lks_status lks_stream_info(struct lks_stream *stream,
                                         char **out_json,
                                         struct lks_error *error);
+
+/* The requests that the handle, its producers and consumers have sent so far,
+ * retries too, as JSON: gets, stats, puts, lists, removes. */
+LKS_API enum lks_status lks_stream_stats(struct lks_stream *stream,
+                                         char **out_json,
+                                         struct lks_error *error);
 
 /* Gets one line of a report, without its end of line. Returning anything but
  * LKS_OK stops the walk, which then returns that. */
@@ -548,6 +545,11 @@ LKS_API enum lks_status lks_store_open(const char *url,
                                        struct lks_error *error);
 LKS_API void lks_store_close(struct lks_store *store);
 
+/* As lks_stream_stats(). */
+LKS_API enum lks_status lks_store_stats(struct lks_store *store,
+                                        char **out_json,
+                                        struct lks_error *error);
+
 LKS_API enum lks_status lks_object_put(struct lks_store *store,
                                        const char *key,
                                        const void *data,
@@ -571,11 +573,9 @@ LKS_API enum lks_status lks_object_remove(struct lks_store *store,
  * counts it; "123456789" gives e3069283. */
 LKS_API uint32_t lks_crc32c(const void *data, size_t size);
 
-/*
- * Tries whether the store keeps the promises that the protocol needs, in keys
+/* Tries whether the store keeps the promises that the protocol needs, in keys
  * of its own that it removes. A line per check: {check, ok, detail} as JSON.
- * LKS_UNSUPPORTED if one failed, after all were tried.
- */
+ * LKS_UNSUPPORTED if one failed, after all were tried. */
 LKS_API enum lks_status lks_store_probe(struct lks_store *store,
                                         lks_line_fn *line,
                                         void *arg,

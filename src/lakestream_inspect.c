@@ -24,6 +24,17 @@ enum lks_status lks_stream_info(struct lks_stream *stream,
     return lks_inspect_info(stream, out_json, error);
 }
 
+enum lks_status lks_stream_stats(struct lks_stream *stream,
+                                 char **out_json,
+                                 struct lks_error *error)
+{
+    enum lks_status status = check_stream(stream, error);
+
+    if (status != LKS_OK)
+        return status;
+    return lks_store_stats(stream->store, out_json, error);
+}
+
 enum lks_status lks_stream_log(struct lks_stream *stream,
                                uint64_t from,
                                uint64_t to,

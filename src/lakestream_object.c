@@ -49,6 +49,24 @@ enum lks_status lks_object_remove(struct lks_store *store,
     return status == LKS_UNSURE ? LKS_UNAVAILABLE : status;
 }
 
+enum lks_status lks_store_stats(struct lks_store *store,
+                                char **out_json,
+                                struct lks_error *error)
+{
+    struct lks_json_out out;
+    enum lks_status status;
+
+    if (store == NULL || out_json == NULL)
+        return lks_error_set(error, LKS_INVALID, "an argument is NULL");
+    lks_json_out_init(&out);
+    lks_json_out_open(&out, NULL, '{');
+    lks_store_put_stats(store, &out);
+    lks_json_out_close(&out, '}');
+    status = lks_json_out_take(&out, out_json, error);
+    lks_json_out_done(&out);
+    return status;
+}
+
 enum lks_status lks_store_probe(struct lks_store *store,
                                 lks_line_fn *line,
                                 void *arg,

@@ -90,6 +90,9 @@ enum lks_status lks_inspect_info(struct lks_stream *stream,
     lks_info_put_groups(&out, log.head, &claims);
     lks_info_put_pins(&out, log.head);
     lks_json_out_u64(&out, "manifest_bytes", log.head_size);
+    lks_json_out_open(&out, "requests", '{');
+    lks_store_put_stats(stream->store, &out);
+    lks_json_out_close(&out, '}');
     lks_json_out_close(&out, '}');
     status = lks_json_out_take(&out, out_json, error);
 

@@ -37,6 +37,8 @@ void lks_store_init(struct lks_store *store,
     store->ops = ops;
     store->env = env;
     store->pid = lks_env_pid(env);
+    for (int kind = 0; kind < LKS_REQUEST_COUNT; kind++)
+        atomic_init(&store->request_counts[kind], 0);
     va_start(args, url_format);
     vsnprintf(store->url, sizeof(store->url), url_format, args);
     va_end(args);
@@ -151,6 +153,14 @@ static enum lks_status begin_key(struct lks_store *store,
     return begin(store, call, error);
 }
 
+static void count_requests(struct lks_store *store,
+                           enum lks_request kind,
+                           const struct lks_call *call)
+{
+    atomic_fetch_add_explicit(&store->request_counts[kind], call->request_count,
+                              memory_order_relaxed);
+}
+
 static void trace(const struct lks_store *store,
                   const char *operation,
                   const char *key,
@@ -173,6 +183,7 @@ enum lks_status lks_store_stat(struct lks_store *store,
     status = begin_key(store, key, call, error);
     if (status == LKS_OK)
         status = store->ops->stat(store, key, call, error);
+    count_requests(store, LKS_REQUEST_STAT, call);
     trace(store, "stat", key, call->object_size, status);
     if (status != LKS_OK)
         lks_error_prefix(error, status, "stat " SHOWN "/%s", store->url, key);
@@ -209,6 +220,7 @@ enum lks_status lks_store_get(struct lks_store *store,
     if (status == LKS_OK)
         status =
             store->ops->get(store, key, offset, data, size, &got, call, error);
+    count_requests(store, LKS_REQUEST_GET, call);
     trace(store, "get", key, got, status);
     if (status != LKS_OK)
         return lks_error_prefix(error, status,
@@ -333,6 +345,7 @@ static enum lks_status write_object(struct lks_store *store,
         status = store->ops->put(store, key, parts, part_count, only_if_absent,
                                  call, error);
     assert(status != LKS_EXISTS || only_if_absent);
+    count_requests(store, LKS_REQUEST_PUT, call);
     trace(store, operation, key, size, status);
     if (status != LKS_OK)
         lks_error_prefix(error, status, "%s " SHOWN "/%s (%" PRIu64 " bytes)",
@@ -387,6 +400,7 @@ enum lks_status lks_store_list(struct lks_store *store,
     if (status == LKS_OK)
         status = store->ops->list(store, prefix, after, max, listed, &count,
                                   call, error);
+    count_requests(store, LKS_REQUEST_LIST, call);
     trace(store, "list", prefix, count, status);
     if (status != LKS_OK)
         return lks_error_prefix(error, status,
@@ -419,6 +433,7 @@ enum lks_status lks_store_remove(struct lks_store *store,
         status = begin(store, call, error);
     if (status == LKS_OK && key_count > 0)
         status = store->ops->remove(store, keys, key_count, call, error);
+    count_requests(store, LKS_REQUEST_REMOVE, call);
     trace(store, "remove", first, key_count, status);
     if (status != LKS_OK)
         lks_error_prefix(error, status, "remove " SHOWN "/%.100s (%zu keys)",

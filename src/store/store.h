@@ -30,10 +30,12 @@
 #ifndef LKS_STORE_STORE_H
 #define LKS_STORE_STORE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/buf.h"
 #include "base/env.h"
+#include "base/json_out.h"
 #include "base/options.h"
 
 #define LKS_KEY_SIZE_MAX 256u
@@ -83,6 +85,16 @@ struct lks_listed {
     int64_t modified_ms;
 };
 
+/* What a request asks for; what requests cost differs by it. */
+enum lks_request {
+    LKS_REQUEST_GET,
+    LKS_REQUEST_STAT,
+    LKS_REQUEST_PUT, /* and create, and all of an upload in parts */
+    LKS_REQUEST_LIST,
+    LKS_REQUEST_REMOVE,
+    LKS_REQUEST_COUNT
+};
+
 struct lks_store;
 
 struct lks_store_ops {
@@ -129,6 +141,7 @@ struct lks_store {
     const struct lks_env *env;
     int64_t pid;    /* who opened it: a child after fork() is refused */
     char url[1100]; /* for messages: never with secrets in it */
+    _Atomic uint64_t request_counts[LKS_REQUEST_COUNT]; /* retries too */
 };
 
 void lks_store_init(struct lks_store *store,
@@ -237,6 +250,10 @@ enum lks_status lks_store_stat(struct lks_store *store,
                                const char *key,
                                struct lks_call *call,
                                struct lks_error *error);
+
+/* The requests sent so far, as members of an object: gets, stats, puts, lists,
+ * removes. */
+void lks_store_put_stats(struct lks_store *store, struct lks_json_out *out);
 
 /* Whether a key is one by the rules above. */
 bool lks_key_is_valid(const char *key);

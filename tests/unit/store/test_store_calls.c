@@ -1,5 +1,6 @@
 /* What the calls into a store add to the backends: URLs, contexts of errors,
  * objects that change while they are read. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "support/check.h"
@@ -184,6 +185,68 @@ static void a_read_that_fails_half_way_leaves_the_buffer_as_it_was(void **state)
     lks_store_close(store);
 }
 
+static void assert_counts(struct lks_store *store,
+                          uint64_t gets,
+                          uint64_t stats,
+                          uint64_t puts,
+                          uint64_t lists,
+                          uint64_t removes)
+{
+    struct lks_json_out out;
+    char expected[200];
+
+    snprintf(expected, sizeof(expected),
+             "{\"gets\": %" PRIu64 ", \"stats\": %" PRIu64
+             ", \"puts\": %" PRIu64 ", \"lists\": %" PRIu64
+             ", \"removes\": %" PRIu64 "}",
+             gets, stats, puts, lists, removes);
+    lks_json_out_init(&out);
+    lks_json_out_open(&out, NULL, '{');
+    lks_store_put_stats(store, &out);
+    lks_json_out_close(&out, '}');
+    assert_string_equal(lks_json_out_peek(&out), expected);
+    lks_json_out_done(&out);
+}
+
+static void every_request_is_counted_by_what_it_asks_for(void **state)
+{
+    static const char *const keys[] = {"a", "b"};
+    struct lks_listed listed[4];
+    struct lks_store *store;
+    struct lks_error error;
+    struct lks_buf buf;
+    size_t count;
+    char text[4];
+
+    (void)state;
+    assert_status(LKS_OK,
+                  lks_store_mem_open("count", lks_env_real(), &store, &error));
+    assert_counts(store, 0, 0, 0, 0, 0);
+    put(store, "a", "0123");
+    assert_status(LKS_EXISTS,
+                  lks_store_create(store, "a", NULL, 0, NULL, &error));
+    assert_counts(store, 0, 0, 2, 0, 0);
+    lks_buf_init(&buf, 8);
+    assert_status(LKS_OK, lks_store_get_all(store, "a", 1, &buf, NULL, &error));
+    assert_status(LKS_NOT_FOUND,
+                  lks_store_get_exact(store, "b", 0, text, 4, NULL, &error));
+    assert_counts(store, 3, 0, 2, 0, 0);
+    assert_status(LKS_OK, lks_store_stat(store, "a", NULL, &error));
+    assert_status(LKS_OK,
+                  lks_store_get(store, "a", 0, NULL, 0, &count, NULL, &error));
+    assert_status(LKS_OK, lks_store_list(store, "", "", 4, listed, &count, NULL,
+                                         &error));
+    assert_status(LKS_OK, lks_store_remove(store, keys, 2, NULL, &error));
+    assert_counts(store, 3, 2, 2, 1, 1);
+
+    /* What never leaves is no request. */
+    assert_status(LKS_INVALID, lks_store_stat(store, "..", NULL, &error));
+    assert_status(LKS_OK, lks_store_remove(store, keys, 0, NULL, &error));
+    assert_counts(store, 3, 2, 2, 1, 1);
+    lks_buf_done(&buf);
+    lks_store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +258,7 @@ int main(void)
         cmocka_unit_test(an_object_that_changes_while_being_read_is_corrupt),
         cmocka_unit_test(
             a_read_that_fails_half_way_leaves_the_buffer_as_it_was),
+        cmocka_unit_test(every_request_is_counted_by_what_it_asks_for),
     };
 
     return cmocka_run_group_tests_name("store calls", tests, NULL, NULL);
