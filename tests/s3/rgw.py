@@ -59,6 +59,12 @@ osd_data = {folder}/osd0
 rgw_data = {folder}/rgw
 rgw_frontends = beast endpoint=127.0.0.1:{rgw_port}
 rgw_thread_pool_size = 128
+# Buckets may be named in the host, too: bucket.localhost.
+rgw_dns_name = localhost
+# What is deleted is freed at once: it all lies in memory.
+rgw_gc_obj_min_wait = 1
+rgw_gc_processor_period = 2
+rgw_gc_processor_max_time = 2
 """
 
 KEYRINGS = [
