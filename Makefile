@@ -75,7 +75,7 @@ bench: build
 
 # Storage over a training run, with and without reclaiming.
 bench-reclaim: build
-	LAKESTREAM=$(CLI) PYTHON=$(PYTHON) bench/reclaim/run.sh
+	LAKESTREAM=$(CLI) PYTHON=$(PYTHON) bench/reclaim/reclaim_run.sh
 
 # A stream's whole life, everybody killed at random, for so long.
 soak: SECONDS = 1200

@@ -10,7 +10,7 @@
 #include "manifest/claim.h"
 
 /* TGBs that may wait, uploaded, for the limit to move. */
-#define ROOM_LEAST 2u
+#define ROOM_LEAST 1u
 
 /* How long the commit may take before the producer goes on waiting. */
 #define COMMIT_TIMEOUT_MS 10000u

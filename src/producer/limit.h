@@ -28,8 +28,8 @@ enum lks_status lks_limit_look(struct lks_limit_watch *watch,
 /*
  * How many TGBs one producer may have in hand, uploaded or not: its share of
  * the steps and bytes that are left of the limits, so that all of them together
- * do not store much more than that. At least 2, so that one is ready when the
- * limit moves; `most` if there is no limit.
+ * do not store much more than that. At least 1, ready for when the limit
+ * moves; `most` if there is no limit.
  */
 uint32_t lks_limit_room(const struct lks_manifest *head, uint32_t most);
 

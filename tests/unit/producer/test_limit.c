@@ -38,9 +38,9 @@ static void producers_share_the_steps_that_are_left(void **state)
     lks_manifest_set_claimed(manifest, 12, 0);
     assert_int_equal(lks_limit_room(manifest, MOST), 14);
     set_limits(manifest, 8, 0);
-    assert_int_equal(lks_limit_room(manifest, MOST), 2); /* The least. */
+    assert_int_equal(lks_limit_room(manifest, MOST), 1); /* The least. */
     set_limits(manifest, 1, 0);
-    assert_int_equal(lks_limit_room(manifest, MOST), 2);
+    assert_int_equal(lks_limit_room(manifest, MOST), 1);
     lks_manifest_free(manifest);
 }
 
@@ -55,7 +55,7 @@ static void bytes_count_as_steps_of_the_usual_size(void **state)
     set_limits(manifest, 30, 35 * size);
     assert_int_equal(lks_limit_room(manifest, MOST), 10);
     set_limits(manifest, 0, 20 * size);
-    assert_int_equal(lks_limit_room(manifest, MOST), 2);
+    assert_int_equal(lks_limit_room(manifest, MOST), 1);
     lks_manifest_free(manifest);
     manifest = fixture_genesis(0); /* Nothing to tell a size by. */
     set_limits(manifest, 0, 10);
