@@ -35,6 +35,10 @@ class Skips:
             step for item in steps
             for step in (range(*item) if isinstance(item, tuple) else (item,)))
 
+    def listed(self):
+        """In order, for comparing."""
+        return tuple(sorted(self._steps))
+
     def first_from(self, step, group):
         """The first training step from `step` on that is wanted. One is not
         if any of its stream steps is listed."""
@@ -70,15 +74,16 @@ class StreamDataset(IterableDataset):
     mesh        a DeviceMesh instead; its dimensions `dp_dim` and `cp_dim` count
     step        where to begin; None is the first live step
     skip        stream steps to leave out: numbers, or (from, to) pairs, the end
-                exclusive. Must be the same on all ranks.
+                exclusive. Must be the same on all ranks; with a group under
+                torch.distributed that is checked.
     decode      "tensors": safetensors as torch tensors, `batch["name"]`;
                 "raw": `batch.slices` as uint8 tensors; or a function of a
                 lakestream batch, whose result is handed out
     meta        whether to read the producers' metadata: a request per batch
     group, run  the training job and this start of it, as for Consumer. Without
                 `run`, and where no launcher names one, rank 0 of
-                torch.distributed makes one for all: then all ranks must make
-                their datasets together.
+                torch.distributed makes one for all. Under torch.distributed
+                all ranks must make datasets with a group together.
     options     the library's, by name: prefetch_bytes, starve_timeout, ...
 
     Use DataLoader(batch_size=None). Workers are rarely needed, as the library
@@ -115,7 +120,8 @@ class StreamDataset(IterableDataset):
         """Becomes a rank of the group, if there is one. Later the library's
         consumers need not know: they may be in workers."""
         self._member = join_group(self._open, self._place,
-                                  self._options, self._step)
+                                  self._options, self._step,
+                                  self._skips.listed())
         self._options.pop("run", None)
         if self._member is not None:
             self._options["group"] = ""

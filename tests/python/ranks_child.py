@@ -30,6 +30,14 @@ def main():
     print("runs", *attempts)
     print("checkpoint", ls.Stream(url).info()["groups"][0]["step"])
 
+    try:
+        StreamDataset(url, group="g", skip=[3] if rank == 0 else [4])
+        refused = None
+    except ValueError as error:
+        refused = str(error)
+    assert (rank == 0) == (refused is None)
+    assert rank == 0 or "[3, 4]" in refused
+
     # Tensor-parallel peers: one of them reads.
     reader = StreamDataset(url, rank=1, dp=2, step=1) if rank == 0 else None
     for batch in shared_batches(reader):

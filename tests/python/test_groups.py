@@ -63,6 +63,19 @@ def test_watermarks_work_with_every_cp(url, cp):
     assert group_of(url)["ranks"] == cp
 
 
+@pytest.mark.parametrize("cp", [1, 2])
+def test_a_launcher_names_the_run(url, cp, monkeypatch):
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
+    if cp == 2:
+        with pytest.raises(ValueError, match="no run"):
+            ls.Consumer(url, 0, 1, cp, group="g")
+    monkeypatch.setenv("SLURM_JOB_ID", "4711")
+    monkeypatch.setenv("SLURM_RESTART_COUNT", "3")
+    with ls.Consumer(url, 0, 1, cp, group="g"):
+        group = group_of(url)
+    assert (group["run"], group["attempt"]) == ("4711", 3)
+
+
 def test_without_a_group_nothing_can_be_checkpointed(url):
     with ls.Consumer(url) as consumer, pytest.raises(ValueError, match="group"):
         consumer.checkpointed(0)
