@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # labels: slow s3
 """512 readers against a server that throttles: no storm of retries while it
-does, and full speed soon after. Prints requests and reads over time.
+does, and full speed soon after. Prints requests and reads over time; the figure
+and the table of docs/benchmarks/s3.md are made by
+
+    S3_PROGRAMS=build/dev/tests python3 tests/s3/test_readers.py docs/benchmarks
 """
 
 import os
@@ -11,7 +14,9 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, os.environ.get("CASES", os.path.dirname(__file__)))
+HERE = pathlib.Path(os.environ.get("CASES", os.path.dirname(__file__)))
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "bench" / "pacing")]
+import pacing_plot  # noqa: E402
 import rgw  # noqa: E402
 from rude import Rude  # noqa: E402
 from rude_store import MemoryStore, error  # noqa: E402
@@ -32,6 +37,7 @@ class Throttling(MemoryStore):
         self.window = 0
         self.served = 0
         self.counts = {}
+        self.refused = {}
         self.gate = threading.Lock()
 
     def check(self, request):
@@ -47,12 +53,32 @@ class Throttling(MemoryStore):
             self.served += 1
             if (THROTTLED[0] <= at < THROTTLED[1]
                     and self.served > PER_S_WHILE_THROTTLED):
+                self.refused[tick] = self.refused.get(tick, 0) + 1
                 return error(503, "SlowDown")
         return super().check(request)
 
 
 def mean(values):
     return sum(values) / max(1, len(values))
+
+
+def write(folder, rows, counts, refused):
+    ticks = range(len(rows))
+    series = [("requests", [counts.get(tick, 0) for tick in ticks]),
+              ("refused", [refused.get(tick, 0) for tick in ticks]),
+              ("reads", [good for good, _ in rows])]
+    first, last = THROTTLED
+    (folder / "s3-readers.svg").write_text(pacing_plot.lines(
+        f"{READERS} readers; nearly all is refused from {first} to {last} s",
+        "seconds", SECONDS, "in each half second", series))
+    lines = ["# Readers while a server throttles", "",
+             "What [s3.md](s3.md) shows as a figure, in each half second. Made "
+             "by `tests/s3/test_readers.py`.", "",
+             "| s | requests | refused | reads | given up |", "|---|---|---|---|---|"]
+    for tick, (good, bad) in enumerate(rows):
+        lines.append(f"| {tick / 2:.1f} | {counts.get(tick, 0)} | "
+                     f"{refused.get(tick, 0)} | {good} | {bad} |")
+    (folder / "s3-readers.md").write_text("\n".join(lines) + "\n")
 
 
 def main():
@@ -66,13 +92,15 @@ def main():
             env={**kept, "AWS_ACCESS_KEY_ID": rgw.KEY,
                  "AWS_SECRET_ACCESS_KEY": rgw.SECRET,
                  "AWS_ENDPOINT_URL_S3": rude.endpoint}).stdout
-        counts = rude.backend.counts
+        counts, refused = rude.backend.counts, rude.backend.refused
     rows = [tuple(map(int, line.split())) for line in output.splitlines()]
     print("   s  requests  reads  failed (each half second)")
     for tick, (good, bad) in enumerate(rows):
         sent = counts.get(tick, 0)
         print(f"{tick / 2:4.1f}  {sent:8}  {good:5}  {bad:6}  "
               f"{'#' * (sent // 8)}")
+    if len(sys.argv) > 1:
+        write(pathlib.Path(sys.argv[1]), rows, counts, refused)
     first, last = THROTTLED
     before = mean([good for good, _ in rows[4:2 * first]])
     storm = max(counts.get(tick, 0) for tick in range(2 * first, 2 * last))
