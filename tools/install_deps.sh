@@ -2,22 +2,21 @@
 # Installs what the build needs and this machine lacks: install_deps.sh [more]
 #
 # Silent and offline when nothing is missing. Debian 12's names, and `python`
-# for what the Python package and its tests need.
+# for what the Python package's tests need.
 
 set -euo pipefail
 
 more=()
 for name in "$@"; do
     if [[ $name == python ]]; then
-        more+=(python3-dev python3-venv python3-torch python3-numpy
-            python3-pil ffmpeg)
+        more+=(python3-venv python3-torch python3-numpy python3-pil ffmpeg)
     else
         more+=("$name")
     fi
 done
 
 packages=(
-    gcc libc6-dev cmake ninja-build pkg-config python3
+    gcc libc6-dev cmake ninja-build pkg-config python3-dev
     protobuf-c-compiler libprotobuf-c-dev
     libcurl4-openssl-dev libexpat1-dev
     libisal-dev libzstd-dev liblz4-dev libjansson-dev nettle-dev
