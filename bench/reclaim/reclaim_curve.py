@@ -145,9 +145,9 @@ def table(runs, whole, scale):
         f"Without deletion the run ends with {without / MIB:,.1f} MiB (the "
         f"paper's 34.85 GiB, at 1/{scale}).",
         "",
-        "| checkpoint every | live steps at most | peak, MiB | at the end, MiB |"
+        "| checkpoint every | live steps | peak, MiB | at the end, MiB |"
         " peak of the whole |"
-        " saved | dry run told the same |",
+        " saved | dry run right |",
         "|---|---|---|---|---|---|---|",
     ]
     return "\n".join(lines + [row(run, without) for run in runs]) + "\n"
