@@ -33,15 +33,27 @@ static void nap(const struct lks_committer *committer, uint64_t mean_ms)
     lks_env_sleep_unless(env, (uint64_t)duration_ns, committer->cancel);
 }
 
+/* A store that answers looks may still refuse every try, so looks do not end
+ * an outage of tries. */
+static void end_outage(struct lks_committer *committer, enum lks_act act)
+{
+    if (act == LKS_ACT_TRY || committer->outage_act == LKS_ACT_LOOK)
+        committer->outage_since_ns = 0;
+}
+
 /* Whether to go on after `status`: an outage is waited for, within limits. */
-static bool is_passing(struct lks_committer *committer, enum lks_status status)
+static bool is_passing(struct lks_committer *committer,
+                       enum lks_act act,
+                       enum lks_status status)
 {
     uint64_t now_ns = lks_env_now_ns(committer->stream->env);
 
     if (status != LKS_UNAVAILABLE)
         return false;
-    if (committer->outage_since_ns == 0)
+    if (committer->outage_since_ns == 0) {
         committer->outage_since_ns = now_ns;
+        committer->outage_act = act;
+    }
     if (now_ns - committer->outage_since_ns >
         committer->outage_timeout_ms * LKS_NS_PER_MS)
         return false;
@@ -225,7 +237,8 @@ static enum lks_status check_open(const struct lks_manifest *head,
         return LKS_OK;
     return lks_error_set(error, LKS_ENDED,
                          "the stream has ended at step %" PRIu64
-                         ": what was appended since is not part of it",
+                         ": what was appended since is not part of it; a new "
+                         "stream needs another prefix",
                          lks_manifest_next_step(head));
 }
 
@@ -267,6 +280,26 @@ static enum lks_status check_running(const struct lks_committer *committer,
     return lks_error_set(error, LKS_CANCELLED, "the producer is cancelled");
 }
 
+static enum lks_status take_step(struct lks_committer *committer,
+                                 const struct lks_step *step,
+                                 struct lks_error *error)
+{
+    enum lks_status status;
+
+    if (step->act == LKS_ACT_LOOK)
+        return look(committer, step->stride, error);
+    status = check_open(committer->log.head, error);
+    if (status != LKS_OK)
+        return status;
+    if (!is_held_back(committer))
+        return try_once(committer, error);
+    nap(committer, LIMIT_PAUSE_MS);
+    status = lks_limit_look(&committer->limit, &committer->log, error);
+    if (status != LKS_OK)
+        return status;
+    return look(committer, 1, error);
+}
+
 enum lks_status lks_commit(struct lks_committer *committer,
                            struct lks_error *error)
 {
@@ -278,30 +311,18 @@ enum lks_status lks_commit(struct lks_committer *committer,
 
     for (;;) {
         enum lks_status status = check_running(committer, error);
-        struct lks_step step;
+        struct lks_step step = {.act = LKS_ACT_LOOK};
 
         if (status == LKS_OK && !await_step(committer, &step))
             continue;
-        if (status == LKS_OK && step.act == LKS_ACT_TRY) {
-            status = check_open(committer->log.head, error);
-            if (status == LKS_OK && !is_held_back(committer)) {
-                status = try_once(committer, error);
-            } else if (status == LKS_OK) {
-                nap(committer, LIMIT_PAUSE_MS);
-                status =
-                    lks_limit_look(&committer->limit, &committer->log, error);
-                if (status == LKS_OK)
-                    status = look(committer, 1, error);
-            }
-        } else if (status == LKS_OK) {
-            status = look(committer, step.stride, error);
-        }
+        if (status == LKS_OK)
+            status = take_step(committer, &step, error);
         if (status == LKS_OK) {
-            committer->outage_since_ns = 0;
+            end_outage(committer, step.act);
             first = lks_queue_next_stored(committer->queue, NULL);
             if (first == NULL || first->seq > wanted_seq)
                 return seal_if_filled(committer, error);
-        } else if (!is_passing(committer, status)) {
+        } else if (!is_passing(committer, step.act, status)) {
             return status;
         }
     }

@@ -24,6 +24,7 @@ struct lks_committer {
     bool attempt_sent;        /* and its outcome not known */
     bool attempt_throttled;
     uint64_t outage_since_ns; /* 0: the store serves */
+    enum lks_act outage_act;  /* what failed first: its success ends it */
     struct lks_limit_watch limit;
 };
 

@@ -286,6 +286,23 @@ static void a_store_that_fails_for_long_is_named(void **state)
     lks_producer_close(producer);
 }
 
+/* As when somebody removes a stream's folder: looks are answered, and every
+ * create fails. */
+static void a_store_that_only_refuses_commits_is_named_too(void **state)
+{
+    struct fixture *fixture = *state;
+    struct lks_producer *producer;
+    struct lks_error error;
+
+    set_option(fixture, "outage_timeout_ms", "500");
+    producer = open_producer(fixture, "p0");
+    plan_fault(fixture, FAULTY_CREATE, "manifest/", FAULT_FAIL, 1000000);
+    append_ok(producer, 1);
+    assert_status(LKS_UNAVAILABLE, lks_producer_flush(producer, &error));
+    assert_message_has("manifest/");
+    lks_producer_close(producer);
+}
+
 static void a_second_opening_fences_the_first(void **state)
 {
     struct fixture *fixture = *state;
@@ -521,6 +538,7 @@ int main(void)
         TEST(uploads_are_repeated_until_they_are_stored),
         TEST(sealing_survives_lost_replies),
         TEST(a_store_that_fails_for_long_is_named),
+        TEST(a_store_that_only_refuses_commits_is_named_too),
         TEST(a_second_opening_fences_the_first),
         TEST(two_openers_never_own_one_epoch),
         TEST(many_producers_commit_exactly_once),
