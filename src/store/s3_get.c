@@ -241,7 +241,7 @@ static void fill_call(const struct range *range, struct lks_call *call)
 struct split {
     struct lks_s3 *s3;
     const struct range *whole;
-    const struct range *first;
+    const struct range *first; /* the others are as large */
 };
 
 static enum lks_status read_piece(size_t index,
@@ -250,14 +250,14 @@ static enum lks_status read_piece(size_t index,
                                   struct lks_error *error)
 {
     struct split *split = arg;
-    uint64_t skip = split->first->size + index * split->s3->part_size;
+    uint64_t piece_size = split->first->size;
+    uint64_t skip = (index + 1) * piece_size;
     uint64_t left = wanted(split->whole) - skip;
     struct range piece = {
         .key = split->whole->key,
         .offset = split->whole->offset + skip,
         .data = split->whole->data + skip,
-        .size =
-            (size_t)(left < split->s3->part_size ? left : split->s3->part_size),
+        .size = (size_t)(left < piece_size ? left : piece_size),
     };
     enum lks_status status;
 
@@ -282,7 +282,7 @@ static enum lks_status read_split(struct lks_s3 *s3,
     enum lks_status status;
     size_t count;
 
-    first.size = (size_t)s3->part_size;
+    first.size = (size_t)lks_piece_size(whole->size, s3->part_size);
     status = read_range(s3, &first, call, error);
     if (status != LKS_OK)
         return status;
@@ -292,8 +292,7 @@ static enum lks_status read_split(struct lks_s3 *s3,
     whole->got = wanted(whole);
     if (whole->got <= first.got)
         return LKS_OK;
-    count =
-        (size_t)((whole->got - first.size + s3->part_size - 1) / s3->part_size);
+    count = (whole->got - 1) / first.size;
     return lks_parallel(s3->store.env, count, s3->part_workers, read_piece,
                         &split, call, error);
 }

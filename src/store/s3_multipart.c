@@ -209,6 +209,8 @@ enum lks_status lks_s3_put_parts(struct lks_s3 *s3,
 
     while (body->size > upload.part_size * LKS_S3_PART_COUNT_MAX)
         upload.part_size *= 2;
+    if (2 * upload.part_size <= LKS_S3_SINGLE_SIZE_MAX)
+        upload.part_size = lks_piece_size(body->size, upload.part_size);
     upload.part_count =
         (size_t)((body->size + upload.part_size - 1) / upload.part_size);
     lks_buf_init(&upload.id, 3 * UPLOAD_ID_SIZE);

@@ -22,6 +22,15 @@ struct parallel {
     } locked;
 };
 
+uint64_t lks_piece_size(uint64_t size, uint64_t part_size)
+{
+    uint64_t count = size / part_size;
+
+    if (count == 0)
+        return part_size;
+    return (size + count - 1) / count;
+}
+
 void lks_call_add(struct lks_call *call, const struct lks_call *piece)
 {
     call->request_count += piece->request_count;

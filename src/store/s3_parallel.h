@@ -24,6 +24,10 @@ enum lks_status lks_parallel(const struct lks_env *env,
                              struct lks_call *call,
                              struct lks_error *error);
 
+/* How large the pieces of `size` bytes are: as even as can be, of `part_size`
+ * and less than twice that, so that none is a mere tail. */
+uint64_t lks_piece_size(uint64_t size, uint64_t part_size);
+
 /* Adds the cost of one call to another's. */
 void lks_call_add(struct lks_call *call, const struct lks_call *piece);
 
