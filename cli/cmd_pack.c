@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "known_producer.h"
 #include "pack_buffers.h"
 #include "pack_history.h"
 #include "pack_offset.h"
@@ -210,21 +211,38 @@ static enum lks_status pack_all(struct pack *pack, struct lks_error *error)
     return status;
 }
 
+/* The files, and how they go into TGBs. */
+static enum lks_status open_source(struct pack *pack, struct lks_error *error)
+{
+    const struct args *args = pack->args;
+    struct lks_stream *stream = pack->user.stream;
+    enum lks_status status;
+
+    status = token_source_open(&pack->source, &pack->plan, args->operands + 1,
+                               args->operand_count - 1, error);
+    if (status != LKS_OK)
+        return status;
+    return pack_plan_fit(&pack->plan, lks_stream_dp(stream),
+                         lks_stream_cp(stream),
+                         token_source_type(&pack->source), error);
+}
+
 /* Goes to where the last TGB of this producer ends. */
-static enum lks_status resume(struct pack *pack, struct lks_error *error)
+static enum lks_status resume(struct pack *pack,
+                              const struct known_producer *known,
+                              struct lks_error *error)
 {
     const char *producer = args_text(pack->args, "producer");
     struct source_place place;
     enum lks_status status;
-    const void *data = NULL;
     bool earlier = false;
-    size_t size = 0;
 
-    pack->seq_start = lks_producer_next_seq(pack->user.producer);
-    if (pack->seq_start == 0)
+    pack->seq_start = known->next_seq;
+    pack->data_start = 0;
+    if (known->next_seq == 0)
         return LKS_OK;
-    lks_producer_offset(pack->user.producer, &data, &size);
-    status = pack_offset_read(data, size, &pack->plan, &place, error);
+    status = pack_offset_read(known->offset, known->offset_size, &pack->plan,
+                              &place, error);
     if (status == LKS_OK)
         status = token_source_resume(&pack->source, &place, &earlier, error);
     pack->data_start = pack->source.data_done;
@@ -234,8 +252,11 @@ static enum lks_status resume(struct pack *pack, struct lks_error *error)
     return status;
 }
 
-/* Everything that can be found wrong without touching the stream. */
-static enum lks_status prepare(struct pack *pack, struct lks_error *error)
+/* Everything that can be found wrong without touching the stream. *out_known
+ * is what the producer was taken to have committed. */
+static enum lks_status prepare(struct pack *pack,
+                               struct known_producer *out_known,
+                               struct lks_error *error)
 {
     const struct args *args = pack->args;
     struct stream_user *user = &pack->user;
@@ -243,29 +264,49 @@ static enum lks_status prepare(struct pack *pack, struct lks_error *error)
 
     status = stream_user_open(args, user, error);
     if (status == LKS_OK)
-        status =
-            token_source_open(&pack->source, &pack->plan, args->operands + 1,
-                              args->operand_count - 1, error);
-    if (status == LKS_OK)
-        status = pack_plan_fit(&pack->plan, lks_stream_dp(user->stream),
-                               lks_stream_cp(user->stream),
-                               token_source_type(&pack->source), error);
+        status = open_source(pack, error);
     if (status == LKS_OK)
         status = pack_buffers_init(&pack->buffers, &pack->plan, error);
     pack->buffers_made = status == LKS_OK;
+    if (status == LKS_OK)
+        status = known_producer_look(user->stream, args_text(args, "producer"),
+                                     out_known, error);
+    if (status == LKS_OK)
+        status = resume(pack, out_known, error);
+    return status;
+}
+
+/* Opens the producer. If the incarnation that this fences has moved on since
+ * `known`, all is checked again. */
+static enum lks_status produce(struct pack *pack,
+                               const struct known_producer *known,
+                               struct lks_error *error)
+{
+    struct known_producer opened;
+    enum lks_status status;
+
+    status = stream_user_produce(pack->args, &pack->user, error);
+    if (status != LKS_OK)
+        return status;
+    known_producer_take(pack->user.producer, &opened);
+    if (known_producer_equal(known, &opened))
+        return LKS_OK;
+    token_source_close(&pack->source);
+    status = open_source(pack, error);
+    if (status == LKS_OK)
+        status = resume(pack, &opened, error);
     return status;
 }
 
 static enum lks_status pack_files(struct pack *pack, struct lks_error *error)
 {
+    struct known_producer known;
     enum lks_status status;
     double started;
 
-    status = prepare(pack, error);
+    status = prepare(pack, &known, error);
     if (status == LKS_OK)
-        status = stream_user_produce(pack->args, &pack->user, error);
-    if (status == LKS_OK)
-        status = resume(pack, error);
+        status = produce(pack, &known, error);
     if (status != LKS_OK)
         return status;
 
