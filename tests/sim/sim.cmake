@@ -30,8 +30,11 @@ lks_add_test(sim.quick quick sim --seeds 1-40 -j2)
 lks_add_test(sim.twice quick sim --seeds 1-8 -j2 --twice)
 lks_add_test(sim.1000 slow sim --seeds 1-1000 -j2)
 
-file(STRINGS ${LKS_SIM_DIR}/sim_scenarios.c names
-    REGEX "^    {\"[a-z_0-9]+\", ")
+set(names "")
+foreach(file sim_scenarios.c sim_life_scenarios.c)
+    file(STRINGS ${LKS_SIM_DIR}/${file} found REGEX "^    {\"[a-z_0-9]+\", ")
+    list(APPEND names ${found})
+endforeach()
 foreach(name IN LISTS names)
     string(REGEX REPLACE "^    {\"([a-z_0-9]+)\".*" "\\1" name "${name}")
     lks_add_test(sim.scenario.${name} slow

@@ -122,7 +122,14 @@ static void remove_objects(struct sim_bucket *bucket,
                            struct sim_request *request)
 {
     for (size_t i = 0; i < request->key_count; i++) {
+        const struct sim_object *object =
+            sim_objects_find(&bucket->objects, request->keys[i]);
+
+        if (object == NULL)
+            continue;
         sim_trace(bucket->world, "    removed: %s", request->keys[i]);
+        if (bucket->removed != NULL)
+            bucket->removed(bucket->landed_arg, object);
         sim_objects_remove(&bucket->objects, request->keys[i]);
     }
     request->status = LKS_OK;

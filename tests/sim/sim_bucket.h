@@ -39,13 +39,17 @@ struct sim_faults {
 /* Told of every object that begins to exist. */
 typedef void sim_landed_fn(void *arg, const struct sim_object *object);
 
+/* Told of every object before it is removed. */
+typedef void sim_removed_fn(void *arg, const struct sim_object *object);
+
 struct sim_bucket {
     struct sim_world *world;
     struct sim_faults faults;
     struct sim_objects objects;
     int64_t front_skew_ms[SIM_FRONT_COUNT];
     sim_landed_fn *landed;
-    void *landed_arg;
+    sim_removed_fn *removed;
+    void *landed_arg; /* of both */
     uint64_t request_count;
     uint64_t put_count;
 };

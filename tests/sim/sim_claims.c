@@ -218,9 +218,12 @@ static void audit_step(struct sim_truth *truth, uint64_t number)
 
 void sim_truth_audit(struct sim_truth *truth)
 {
-    for (uint64_t i = 0; i < truth->step_count; i++)
+    uint64_t first = truth->life.first_live;
+
+    for (uint64_t i = first; i < truth->step_count; i++)
         audit_step(truth, i);
-    for (uint64_t i = 0; i < truth->step_count / LKS_BLOCK_STEPS; i++) {
+    for (uint64_t i = first / LKS_BLOCK_STEPS;
+         i < truth->step_count / LKS_BLOCK_STEPS; i++) {
         if ((i + 1) * LKS_BLOCK_STEPS < truth->step_count)
             sim_truth_check_index(truth, i, false);
     }

@@ -97,6 +97,8 @@ static void add_result(struct sim_result *sum, const struct sim_result *one)
     sum->strays += one->strays;
     sum->acked += one->acked;
     sum->read += one->read;
+    sum->first_live += one->first_live;
+    sum->removed += one->removed;
     sum->virtual_ms += one->virtual_ms;
     if (sum->largest_manifest < one->largest_manifest)
         sum->largest_manifest = one->largest_manifest;
@@ -189,14 +191,15 @@ static void report(const struct settings *settings,
     printf("%s: %" PRIu64 " seeds in %.1f s (%.1f/s), %" PRIu64
            " failed; %" PRIu64 " versions, %" PRIu64 " steps, %" PRIu64
            " acknowledged, %" PRIu64 " slices read, %" PRIu64
+           " steps reclaimed, %" PRIu64 " objects removed, %" PRIu64
            " strays, %" PRIu64 " requests, %" PRIu64
            " switches, %.1f virtual hours, largest "
            "manifest %" PRIu64 " bytes\n",
            settings->scenario->name, totals->seeds, took_s,
            (double)totals->seeds / took_s, totals->failures, sum->versions,
-           sum->steps, sum->acked, sum->read, sum->strays, sum->requests,
-           sum->switches, (double)sum->virtual_ms / 3.6e6,
-           sum->largest_manifest);
+           sum->steps, sum->acked, sum->read, sum->first_live, sum->removed,
+           sum->strays, sum->requests, sum->switches,
+           (double)sum->virtual_ms / 3.6e6, sum->largest_manifest);
 }
 
 static int run_seeds(const struct settings *settings)

@@ -26,21 +26,23 @@ static uint32_t reader_dp(const struct sim_knobs *knobs)
 }
 
 /* Which slices of which step this batch must be, by the mesh of the reader. */
-static void check_batch(struct sim_job *job, const struct lks_batch *batch)
+void sim_check_batch(struct sim_run *run,
+                     const struct lks_batch *batch,
+                     uint32_t rank,
+                     uint32_t dp)
 {
-    const struct sim_knobs *knobs = &job->run->knobs;
-    uint32_t dp = reader_dp(knobs);
+    const struct sim_knobs *knobs = &run->knobs;
     uint32_t each = dp < knobs->dp ? knobs->dp / dp : 1;
-    uint32_t d = job->number / knobs->cp % dp;
+    uint32_t d = rank / knobs->cp % dp;
     uint64_t step =
         lks_batch_step(batch) + (dp > knobs->dp ? d / knobs->dp : 0);
 
     for (uint32_t i = 0; i < each; i++) {
         struct lks_slice slice = lks_batch_slice(batch, i);
 
-        sim_truth_check_slice(&job->run->truth, step,
+        sim_truth_check_slice(&run->truth, step,
                               (d * each + i) % knobs->dp * knobs->cp +
-                                  job->number % knobs->cp,
+                                  rank % knobs->cp,
                               slice.data, slice.size);
     }
 }
@@ -57,14 +59,16 @@ static enum lks_status read_next(struct sim_job *job,
         return status;
     if (lks_batch_step(batch) != expected)
         sim_fail(job->run->world, SIM_LINEAR, "a reader left out a step");
-    check_batch(job, batch);
+    sim_check_batch(job->run, batch, job->number, reader_dp(&job->run->knobs));
     if (lks_batch_next_step(batch) % SEEN_BEFORE_CHECKPOINT == 0)
         job->step = lks_batch_next_step(batch);
     lks_batch_release(batch);
     return LKS_OK;
 }
 
-static void check_end(struct sim_job *job, const struct lks_consumer *consumer)
+static void check_end(struct sim_job *job,
+                      const struct lks_consumer *consumer,
+                      uint64_t start)
 {
     const struct sim_knobs *knobs = &job->run->knobs;
     uint64_t group =
@@ -72,7 +76,7 @@ static void check_end(struct sim_job *job, const struct lks_consumer *consumer)
     uint64_t steps = job->run->truth.step_count;
     uint64_t step = lks_consumer_step(consumer);
 
-    if (step != steps - steps % group)
+    if (step != steps - (steps - start) % group)
         sim_fail(job->run->world, SIM_ATOMIC,
                  "rank %u ends at step %llu of %llu: ranks that read %llu TGBs "
                  "as one must agree",
@@ -91,17 +95,24 @@ void sim_read(void *arg)
     struct lks_error error;
     enum lks_status status;
     uint32_t dp = reader_dp(knobs);
+    uint64_t start = job->step;
+    uint64_t step = start;
 
     status =
         lks_consumer_open(stream, job->number % (dp * knobs->cp), dp, knobs->cp,
                           job->step, options, &consumer, &error);
     while (status == LKS_OK || status == LKS_TIMEOUT) {
         status = read_next(job, consumer, &error);
+        step = lks_consumer_step(consumer);
         sim_seam(sim_job_process(job));
     }
     if (status == LKS_ENDED) {
-        check_end(job, consumer);
+        check_end(job, consumer, start);
         sim_job_done(job);
+    } else if (status == LKS_RECLAIMED) {
+        /* It is of no group, so nothing is kept for it. */
+        sim_truth_check_reclaimed(&job->run->truth, step, job->name);
+        job->step = job->run->truth.life.first_live;
     } else {
         sim_job_judge(job, &error);
     }

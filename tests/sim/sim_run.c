@@ -12,10 +12,12 @@
 #include <string.h>
 
 #include "manifest/stream.h"
+#include "sim/sim_team.h"
 
 #define RESTART_MEAN_S 5.0
 #define START_MAX_S 5.0
 #define GRACE_S 3600.0
+#define QUIET_S 7200.0 /* then whatever was on its way has landed */
 
 static uint64_t ns_of(double seconds)
 {
@@ -55,6 +57,50 @@ static void job_start(void *arg)
                       job);
 }
 
+/* Everybody else is gone, and whatever they had sent has landed. */
+static void sweep_last(void *arg)
+{
+    struct sim_run *run = arg;
+
+    run->last = (struct sim_job){.run = run, .name = "last"};
+    sim_process_start(run->world, run->last.name, sim_sweep_last, &run->last,
+                      job_ended, &run->last);
+}
+
+static void end_all(void *arg)
+{
+    struct sim_run *run = arg;
+    struct sim_process *process;
+
+    for (uint32_t i = 0; i < run->job_count; i++)
+        run->jobs[i].done = true;
+    for (process = run->world->processes; process != NULL;
+         process = process->next)
+        sim_process_kill(process);
+    sim_world_at(run->world, run->world->now_ns + ns_of(QUIET_S), sweep_last,
+                 run);
+}
+
+void sim_run_swept(struct sim_run *run)
+{
+    run->last.done = true;
+    sim_world_stop(run->world);
+}
+
+void sim_run_count_down(struct sim_run *run)
+{
+    struct sim_world *world = run->world;
+    uint64_t calm_ns = ns_of(run->knobs.faults_s);
+
+    if (--run->left_count > 0)
+        return;
+    if (run->knobs.keeper_count == 0)
+        sim_world_stop(world);
+    else
+        sim_world_at(world, world->now_ns > calm_ns ? world->now_ns : calm_ns,
+                     end_all, run);
+}
+
 void sim_job_done(struct sim_job *job)
 {
     struct sim_run *run = job->run;
@@ -63,11 +109,8 @@ void sim_job_done(struct sim_job *job)
         return;
     sim_trace(run->world, "%s is done", job->name);
     job->done = true;
-    if (!job->essential)
-        return;
-    run->left_count--;
-    if (run->left_count == 0)
-        sim_world_stop(run->world);
+    if (job->essential)
+        sim_run_count_down(run);
 }
 
 struct sim_process *sim_job_process(const struct sim_job *job)
@@ -129,11 +172,19 @@ void sim_options_set(struct lks_options *options,
                      const char *name,
                      uint64_t value)
 {
-    struct lks_error error;
     char text[32];
 
     snprintf(text, sizeof(text), "%" PRIu64, value);
-    if (lks_options_set(options, name, text, &error) != LKS_OK) {
+    sim_options_set_text(options, name, text);
+}
+
+void sim_options_set_text(struct lks_options *options,
+                          const char *name,
+                          const char *value)
+{
+    struct lks_error error;
+
+    if (lks_options_set(options, name, value, &error) != LKS_OK) {
         fprintf(stderr, "sim: %s\n", error.message);
         abort();
     }
@@ -223,6 +274,22 @@ static void add_jobs(struct sim_run *run,
     }
 }
 
+static void add_teams(struct sim_run *run)
+{
+    run->teams = calloc(run->knobs.team_count + 1, sizeof(*run->teams));
+    if (run->teams == NULL)
+        abort();
+    for (uint32_t i = 0; i < run->knobs.team_count; i++) {
+        struct sim_team *team = &run->teams[i];
+
+        team->run = run;
+        snprintf(team->group, sizeof(team->group), "team%u", i);
+        run->left_count++;
+        sim_world_at(run->world, ns_of(run->knobs.team_later_s * i + 1),
+                     sim_team_start, team);
+    }
+}
+
 static void plant_stream(struct sim_run *run)
 {
     struct lks_descriptor descriptor = {
@@ -230,6 +297,7 @@ static void plant_stream(struct sim_run *run)
         .dp = run->knobs.dp,
         .cp = run->knobs.cp,
         .producers_to_end = run->knobs.producer_count,
+        .max_live_steps = run->knobs.max_live_steps,
         .created_ms = SIM_EPOCH_MS,
     };
     struct lks_buf buf;
@@ -248,6 +316,8 @@ static void check_all_is_there(struct sim_run *run)
     for (uint32_t i = 0; i < run->truth.seat_count; i++) {
         const struct sim_seat *seat = &run->truth.seats[i];
 
+        if (run->truth.lost != NULL && strcmp(seat->id, run->truth.lost) == 0)
+            continue;
         if (seat->next_seq != run->knobs.tgbs || !seat->finished)
             sim_fail(run->world, SIM_EXACTLY_ONCE,
                      "%s is done with %" PRIu64 " of %" PRIu64 " TGBs",
@@ -264,7 +334,9 @@ void sim_run(struct sim_world *world,
 {
     struct sim_run *run = calloc(1, sizeof(*run));
     uint32_t count = knobs->producer_count + knobs->reader_count +
-                     knobs->reclaimer_count + knobs->watcher_count;
+                     knobs->reclaimer_count + knobs->watcher_count +
+                     knobs->keeper_count + knobs->pinner_count +
+                     knobs->forker_count + 1;
 
     if (run == NULL)
         abort();
@@ -274,8 +346,8 @@ void sim_run(struct sim_world *world,
     run->knobs.faults.until_ns = ns_of(knobs->faults_s);
     world->hazards = knobs->hazards;
     world->hazards.until_ns = ns_of(knobs->faults_s);
-    world->limit_ns =
-        ns_of(knobs->faults_s + knobs->hazards.pause_max_s + GRACE_S);
+    world->limit_ns = ns_of(knobs->faults_s + knobs->hazards.pause_max_s +
+                            GRACE_S + (knobs->keeper_count > 0 ? QUIET_S : 0));
     sim_bucket_init(&run->bucket, world, &run->knobs.faults);
     plant_stream(run);
 
@@ -286,6 +358,11 @@ void sim_run(struct sim_world *world,
     add_jobs(run, "reader", knobs->reader_count, sim_read, true);
     add_jobs(run, "reclaimer", knobs->reclaimer_count, sim_reclaim, false);
     add_jobs(run, "watcher", knobs->watcher_count, sim_watch, false);
+    add_jobs(run, "keeper", knobs->keeper_count, sim_keep, false);
+    add_jobs(run, "pinner", knobs->pinner_count, sim_pin, false);
+    add_jobs(run, "forker", knobs->forker_count, sim_fork, false);
+    add_jobs(run, "evictor", knobs->evict_mean_s > 0, sim_evict, true);
+    add_teams(run);
     twin_later(run);
     kill_later(run);
     sim_world_run(world);
@@ -301,5 +378,7 @@ void sim_run(struct sim_world *world,
         .read = run->truth.read_count,
         .virtual_ms = world->now_ns / LKS_NS_PER_MS,
         .largest_manifest = run->truth.largest_manifest,
+        .removed = run->truth.life.removed_count,
+        .first_live = run->truth.life.first_live,
     };
 }

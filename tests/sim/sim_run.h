@@ -4,6 +4,7 @@
 #ifndef LKS_SIM_RUN_H
 #define LKS_SIM_RUN_H
 
+#include "lakestream.h"
 #include "sim/sim_truth.h"
 
 #define SIM_READERS_MAX 512u
@@ -35,6 +36,22 @@ struct sim_knobs {
     uint64_t reclaim_y_ms;
     double reclaim_mean_s;
     double watch_mean_s;
+    uint32_t keeper_count; /* who reclaim as the product does */
+    uint32_t pinner_count;
+    uint32_t forker_count;
+    double pin_mean_s;
+    double evict_mean_s;     /* then the first producer is lost; 0: never */
+    uint64_t max_live_steps; /* 0: no limit */
+    uint32_t team_count;     /* training jobs */
+    double team_later_s;     /* between the first one's start and the next */
+    double team_mean_s;      /* per step */
+    uint64_t team_every;     /* batches between two checkpoints */
+    uint32_t team_keep;      /* checkpoints that are kept */
+    double team_zombies;     /* chance to outlive the job */
+    double team_slow_starts; /* chance to start long after the others */
+    bool team_resizes;       /* another number of ranks at each start */
+    bool team_new_ids;       /* a new id at each start, and no attempts */
+    bool team_reclaims;      /* rank 0 reclaims when it has checkpointed */
     struct sim_hazards hazards;
     struct sim_faults faults;
 };
@@ -53,6 +70,8 @@ struct sim_job {
     uint64_t step; /* a reader's checkpoint */
 };
 
+struct sim_team;
+
 struct sim_run {
     struct sim_world *world;
     struct sim_bucket bucket;
@@ -61,7 +80,9 @@ struct sim_run {
     struct sim_random random;
     struct sim_job *jobs;
     uint32_t job_count;
-    uint32_t left_count; /* essential jobs not done */
+    struct sim_team *teams;
+    uint32_t left_count; /* essential jobs and teams not done */
+    struct sim_job last; /* who sweeps at the end */
 };
 
 /* What it took, for reports. */
@@ -76,6 +97,8 @@ struct sim_result {
     uint64_t read;
     uint64_t virtual_ms;
     uint64_t largest_manifest;
+    uint64_t removed;
+    uint64_t first_live;
 };
 
 /* Runs it to the end; a violation ends the program. */
@@ -85,6 +108,12 @@ void sim_run(struct sim_world *world,
 
 /* For the processes' main functions. */
 void sim_job_done(struct sim_job *job);
+
+/* An essential job or team is done. */
+void sim_run_count_down(struct sim_run *run);
+
+/* All is reclaimed. */
+void sim_run_swept(struct sim_run *run);
 struct lks_stream *sim_job_stream(struct sim_job *job);
 struct sim_process *sim_job_process(const struct sim_job *job);
 void sim_job_sleep(struct sim_job *job, double mean_s);
@@ -94,6 +123,9 @@ struct lks_options *sim_options_new(void);
 void sim_options_set(struct lks_options *options,
                      const char *name,
                      uint64_t value);
+void sim_options_set_text(struct lks_options *options,
+                          const char *name,
+                          const char *value);
 
 /* A failure that no fault explains ends the run: wrong data, wrong calls. */
 void sim_job_judge(struct sim_job *job, const struct lks_error *error);
@@ -103,5 +135,16 @@ void sim_produce(void *job);
 void sim_read(void *job);
 void sim_reclaim(void *job);
 void sim_watch(void *job);
+void sim_keep(void *job);
+void sim_pin(void *job);
+void sim_evict(void *job);
+void sim_fork(void *job);
+void sim_sweep_last(void *job);
+
+/* That a batch has the slices that are due to this rank of this mesh. */
+void sim_check_batch(struct sim_run *run,
+                     const struct lks_batch *batch,
+                     uint32_t rank,
+                     uint32_t dp);
 
 #endif

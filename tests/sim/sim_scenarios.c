@@ -21,6 +21,10 @@ static const struct sim_knobs calm = {
     .reclaim_y_ms = 150000,
     .reclaim_mean_s = 15,
     .watch_mean_s = 20,
+    .pin_mean_s = 20,
+    .team_mean_s = 1,
+    .team_every = 4,
+    .team_keep = 1,
     .hazards = {.pause_mean_s = 100, .pause_max_s = 1800},
     .faults =
         {
@@ -85,6 +89,8 @@ static void mix(struct sim_knobs *knobs, struct sim_random *random)
         knobs->append_mean_ms = 500;
     }
     mix_faults(&knobs->faults, random);
+    if (coin(random))
+        sim_mix_life(knobs, random);
 }
 
 static void two_openers(struct sim_knobs *knobs, struct sim_random *random)
@@ -303,14 +309,17 @@ static const struct sim_scenario scenarios[] = {
 
 const struct sim_scenario *sim_scenario_at(size_t index)
 {
-    return index < SCENARIO_COUNT ? &scenarios[index] : NULL;
+    if (index < SCENARIO_COUNT)
+        return &scenarios[index];
+    index -= SCENARIO_COUNT;
+    return index < sim_life_scenario_count ? &sim_life_scenarios[index] : NULL;
 }
 
 const struct sim_scenario *sim_scenario_find(const char *name)
 {
-    for (size_t i = 0; i < SCENARIO_COUNT; i++) {
-        if (strcmp(scenarios[i].name, name) == 0)
-            return &scenarios[i];
+    for (size_t i = 0; sim_scenario_at(i) != NULL; i++) {
+        if (strcmp(sim_scenario_at(i)->name, name) == 0)
+            return sim_scenario_at(i);
     }
     return NULL;
 }

@@ -12,6 +12,13 @@ struct sim_scenario {
     void (*adapt)(struct sim_knobs *knobs, struct sim_random *random);
 };
 
+/* sim_life_scenarios.c: what concerns reclaiming and training jobs. */
+extern const struct sim_scenario sim_life_scenarios[];
+extern const size_t sim_life_scenario_count;
+
+/* Half of the mix: training jobs, and those who keep house for them. */
+void sim_mix_life(struct sim_knobs *knobs, struct sim_random *random);
+
 /* NULL past the last one. The first is the mix of all. */
 const struct sim_scenario *sim_scenario_at(size_t index);
 

@@ -12,12 +12,14 @@
 #include "base/crc32c.h"
 
 /* Bytes that a manifest may have whatever its age: per entry, per producer,
- * and for the rest. */
+ * per group with its former runs, per pin, and for the rest. */
 #define ENTRY_BYTES 48u
 #define SEAT_BYTES 320u
+#define GROUP_BYTES 4800u
+#define PIN_BYTES 96u
 #define REST_BYTES 1024u
 
-static void *more(void *items, uint64_t *capacity, size_t size)
+void *sim_more(void *items, uint64_t *capacity, size_t size)
 {
     *capacity = *capacity == 0 ? 64 : 2 * *capacity;
     items = realloc(items, *capacity * size);
@@ -31,7 +33,8 @@ static void note_version(struct sim_truth *truth, uint64_t version)
 {
     if (version >= truth->version_capacity)
         truth->next_steps =
-            more(truth->next_steps, &truth->version_capacity, sizeof(uint64_t));
+            sim_more(truth->next_steps, &truth->version_capacity,
+                     sizeof(uint64_t));
     truth->next_steps[version] = truth->step_count;
     truth->version = version;
 }
@@ -47,6 +50,7 @@ void sim_truth_init(struct sim_truth *truth,
     };
     memcpy(truth->stream, descriptor->stream, LKS_ID_SIZE);
     bucket->landed = sim_truth_landed;
+    bucket->removed = sim_life_removed;
     bucket->landed_arg = truth;
     note_version(truth, 0);
 }
@@ -135,9 +139,11 @@ static void add_step(struct sim_truth *truth, const struct lks_entry *entry)
                  "step %" PRIu64 " came after the end", entry->step);
     check_object(truth, &step);
     if (truth->step_count == truth->step_capacity)
-        truth->steps = more(truth->steps, &truth->step_capacity, sizeof(step));
+        truth->steps =
+            sim_more(truth->steps, &truth->step_capacity, sizeof(step));
     if (seat->next_seq == seat->step_capacity)
-        seat->steps = more(seat->steps, &seat->step_capacity, sizeof(uint64_t));
+        seat->steps =
+            sim_more(seat->steps, &seat->step_capacity, sizeof(uint64_t));
     seat->steps[seat->next_seq++] = truth->step_count;
     truth->steps[truth->step_count++] = step;
 }
@@ -148,16 +154,17 @@ static void check_steps(struct sim_truth *truth,
     uint64_t first = lks_manifest_tail_first(manifest);
     uint64_t next = lks_manifest_next_step(manifest);
     uint64_t known = truth->step_count;
+    uint64_t block = known - known % LKS_BLOCK_STEPS;
 
     if (next < known)
         sim_fail(truth->world, SIM_LINEAR,
                  "next_step went back from %" PRIu64 " to %" PRIu64, known,
                  next);
-    if (first != known - known % LKS_BLOCK_STEPS)
+    if (first != (block > truth->base ? block : truth->base))
         sim_fail(truth->world, SIM_LINEAR,
                  "the tail begins at %" PRIu64 " after %" PRIu64 " steps",
                  first, known);
-    if (first == known && known > 0)
+    if (first == known && known > truth->base)
         sim_truth_check_index(truth, known / LKS_BLOCK_STEPS - 1, true);
     for (uint64_t step = first; step < next; step++) {
         struct lks_entry entry;
@@ -195,8 +202,8 @@ static void add_opening(struct sim_truth *truth, const struct sim_seat *seat)
 
     memcpy(opening.offset, seat->offset, sizeof(opening.offset));
     if (truth->opening_count == truth->opening_capacity)
-        truth->openings =
-            more(truth->openings, &truth->opening_capacity, sizeof(opening));
+        truth->openings = sim_more(truth->openings, &truth->opening_capacity,
+                                   sizeof(opening));
     truth->openings[truth->opening_count++] = opening;
 }
 
@@ -278,7 +285,10 @@ static void check_manifest(struct sim_truth *truth,
     uint32_t count = lks_manifest_producer_count(manifest);
     uint64_t tail =
         lks_manifest_next_step(manifest) - lks_manifest_tail_first(manifest);
-    size_t bound = REST_BYTES + (size_t)tail * ENTRY_BYTES + count * SEAT_BYTES;
+    size_t bound = REST_BYTES + (size_t)tail * ENTRY_BYTES +
+                   count * SEAT_BYTES +
+                   lks_manifest_group_count(manifest) * GROUP_BYTES +
+                   lks_manifest_pin_count(manifest) * PIN_BYTES;
 
     if (size > bound)
         sim_fail(truth->world, SIM_BOUNDED,
@@ -308,8 +318,10 @@ void sim_truth_landed(void *arg, const struct sim_object *object)
     struct lks_error error;
     uint64_t version;
 
-    if (!lks_manifest_name_parse(truth->stream, object->key, &version))
+    if (!lks_manifest_name_parse(truth->stream, object->key, &version)) {
+        sim_life_marked(truth, object);
         return;
+    }
     if (version <= truth->version) {
         sim_trace(truth->world, "    a stray of version %" PRIu64, version);
         truth->stray_count++;
@@ -324,7 +336,7 @@ void sim_truth_landed(void *arg, const struct sim_object *object)
         sim_fail(truth->world, SIM_LINEAR, "version %" PRIu64 ": %s", version,
                  error.message);
     check_manifest(truth, manifest, object->size);
-    lks_manifest_free(manifest);
+    sim_life_landed(truth, manifest);
     note_version(truth, version);
     sim_world_note(truth->world, truth->step_count);
 }

@@ -7,6 +7,7 @@
 
 #include "format/manifest.h"
 #include "sim/sim_bucket.h"
+#include "sim/sim_life.h"
 
 #define SIM_SEATS_MAX 40u
 #define SIM_SLICE_SIZE_MAX 256u
@@ -58,6 +59,7 @@ struct sim_truth {
     bool ended;
     uint64_t *next_steps; /* by version */
     uint64_t version_capacity;
+    uint64_t base; /* a fork's first step */
     struct sim_step *steps;
     uint64_t step_count;
     uint64_t step_capacity;
@@ -70,6 +72,8 @@ struct sim_truth {
     uint64_t acked_count;
     uint64_t read_count;
     size_t largest_manifest;
+    const char *lost; /* the producer that is evicted, or NULL */
+    struct sim_life life;
 };
 
 void sim_truth_init(struct sim_truth *truth,
@@ -114,12 +118,40 @@ void sim_truth_check_slice(struct sim_truth *truth,
 /* Somebody was told that there is no step `step`, nor will be. */
 void sim_truth_check_end(struct sim_truth *truth, uint64_t step);
 
-/* All steps are still there, byte by byte. */
+/* All live steps are still there, byte by byte. */
 void sim_truth_audit(struct sim_truth *truth);
 
 /* sim_index.c: the index block is there and says what the chain says; `now`:
  * the manifest that lands left its entries to it. */
 void sim_truth_check_index(struct sim_truth *truth, uint64_t number, bool now);
+
+/* sim_life.c: the life of the stream. Takes the manifest over. */
+void sim_life_landed(struct sim_truth *truth, struct lks_manifest *manifest);
+void sim_life_marked(struct sim_truth *truth, const struct sim_object *object);
+
+/* sim_removed_fn: an object goes; it must be garbage, and for ever. */
+void sim_life_removed(void *truth, const struct sim_object *object);
+
+/* Somebody was told that this step is reclaimed. */
+void sim_truth_check_reclaimed(struct sim_truth *truth,
+                               uint64_t step,
+                               const char *what);
+
+/* The pin of that name, or a free place. */
+struct sim_vow *sim_truth_vow(struct sim_truth *truth, const char *name);
+
+/* Its number. */
+uint64_t sim_truth_add_need(struct sim_truth *truth,
+                            const struct sim_need *need);
+
+/* Whether the newest manifest shows this start as its group's run. */
+bool sim_truth_shows(const struct sim_truth *truth, uint64_t need);
+
+/* sim_leak.c: nothing is left that nobody needs. */
+void sim_truth_check_swept(struct sim_truth *truth);
+
+/* Twice the room, or the first. */
+void *sim_more(void *items, uint64_t *capacity, size_t size);
 
 /* What an author appends as this slice; returns its size. */
 size_t sim_payload(const struct sim_author *author,

@@ -278,6 +278,8 @@ _Noreturn void sim_fail(struct sim_world *world,
         [SIM_ATOMIC] = "atomic",
         [SIM_EXACTLY_ONCE] = "exactly once",
         [SIM_DURABLE] = "durable",
+        [SIM_SAFE] = "safe deletion",
+        [SIM_NO_LEAK] = "no leak",
         [SIM_BOUNDED] = "bounded",
         [SIM_LIVE] = "live",
     };

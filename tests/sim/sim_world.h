@@ -23,6 +23,8 @@ enum sim_invariant {
     SIM_ATOMIC = 2,
     SIM_EXACTLY_ONCE = 3,
     SIM_DURABLE = 4,
+    SIM_SAFE = 5,
+    SIM_NO_LEAK = 6,
     SIM_BOUNDED = 7,
     SIM_LIVE = 8,
 };
