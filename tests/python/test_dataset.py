@@ -146,7 +146,7 @@ def launch(program, ranks, *arguments):
         [sys.executable, HERE / program, *arguments], text=True,
         env={**environment, "RANK": str(rank)}, stdout=subprocess.PIPE)
         for rank in range(ranks)]
-    outputs = [process.communicate(timeout=100)[0] for process in processes]
+    outputs = [process.communicate(timeout=300)[0] for process in processes]
     assert [process.returncode for process in processes] == [0] * ranks
     return outputs
 

@@ -13,7 +13,7 @@ EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 
 def run(path, *arguments):
     process = subprocess.run(
-        [sys.executable, EXAMPLES / path, *arguments], timeout=400,
+        [sys.executable, EXAMPLES / path, *arguments], timeout=600,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     print(process.stdout)
     assert process.returncode == 0, process.stdout

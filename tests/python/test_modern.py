@@ -86,6 +86,6 @@ def test_a_device_mesh_tells_the_rank(place, fill):
         [sys.executable, HERE / "mesh_child.py", url], text=True,
         env={**environment, "RANK": str(rank)}, stdout=subprocess.PIPE)
         for rank in range(4)]
-    outputs = [rank.communicate(timeout=100)[0] for rank in ranks]
+    outputs = [rank.communicate(timeout=300)[0] for rank in ranks]
     assert [json.loads(output) for output in outputs] == [
         [[step, rank // 2] for step in range(3)] * 2 for rank in range(4)]
