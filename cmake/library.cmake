@@ -31,6 +31,8 @@ foreach(module IN ITEMS CURL EXPAT NETTLE)
         string(APPEND LKS_PC_PRIVATE " ${${module}_MODULE_NAME}")
     endif()
 endforeach()
+# Relative, so that it is right wherever the whole is installed or moved.
+file(RELATIVE_PATH LKS_PC_UP "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(cmake/lakestream.pc.in lakestream.pc @ONLY)
 
 install(TARGETS lakestream_shared lakestream_static

@@ -74,9 +74,16 @@ static enum lks_status send_query(struct query *query,
                          failure.code);
 }
 
+/* Keys go into a request's head, so nothing that could end a line there. */
 static bool copy(char *to, size_t size, const char *from)
 {
-    return from != NULL && snprintf(to, size, "%s", from) < (int)size;
+    if (from == NULL)
+        return false;
+    for (const char *c = from; *c != '\0'; c++) {
+        if (*c <= ' ' || *c > '~')
+            return false;
+    }
+    return snprintf(to, size, "%s", from) < (int)size;
 }
 
 static int64_t lifetime_of(const char *expiration, int64_t date_ms)
@@ -96,18 +103,21 @@ enum lks_status lks_keys_parse_json(const char *text,
     json_t *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
     const char *token = json_string_value(json_object_get(json, "Token"));
     const char *end = json_string_value(json_object_get(json, "Expiration"));
+    struct lks_keys keys = {.access_key = ""};
     enum lks_status status = LKS_OK;
 
-    memset(out_keys, 0, sizeof(*out_keys));
-    if (!copy(out_keys->access_key, sizeof(out_keys->access_key),
+    if (!copy(keys.access_key, sizeof(keys.access_key),
               json_string_value(json_object_get(json, "AccessKeyId"))) ||
-        !copy(out_keys->secret_key, sizeof(out_keys->secret_key),
+        !copy(keys.secret_key, sizeof(keys.secret_key),
               json_string_value(json_object_get(json, "SecretAccessKey"))) ||
-        !copy(out_keys->token, sizeof(out_keys->token),
-              token != NULL ? token : ""))
+        !copy(keys.token, sizeof(keys.token), token != NULL ? token : "")) {
         status = lks_error_set(error, LKS_UNAVAILABLE,
                                "an answer without keys in it");
-    *out_lifetime_ms = lifetime_of(end, date_ms);
+    } else {
+        *out_keys = keys;
+        *out_lifetime_ms = lifetime_of(end, date_ms);
+    }
+    explicit_bzero(&keys, sizeof(keys));
     json_decref(json);
     return status;
 }

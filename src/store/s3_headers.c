@@ -27,6 +27,9 @@ int64_t lks_http_date(const char *text)
     found = strstr(months, month);
     if (found == NULL || (found - months) % 3 != 0 || strlen(month) != 3)
         return INT64_MIN;
+    /* Later and earlier years have no place in a signature's date. */
+    if (utc.tm_year < 1970 || utc.tm_year > 9999)
+        return INT64_MIN;
     utc.tm_mon = (int)(found - months) / 3;
     utc.tm_year -= 1900;
     return (int64_t)timegm(&utc) * 1000;

@@ -216,6 +216,9 @@ static void json_without_keys_is_not_taken_for_keys(void **state)
         "{\"AccessKeyId\": \"A\"}",
         "{\"AccessKeyId\": 1, \"SecretAccessKey\": \"S\"}",
         "{\"Code\": \"Failed\", \"Message\": \"no role\"}",
+        "{\"AccessKeyId\": \"A\\r\\nX: y\", \"SecretAccessKey\": \"S\"}",
+        "{\"AccessKeyId\": \"A\", \"SecretAccessKey\": \"S\", "
+        "\"Token\": \"T\\nX\"}",
     };
     static const char good[] =
         "{\"Code\": \"Success\", \"AccessKeyId\": \"A\", \"Token\": \"T\", "

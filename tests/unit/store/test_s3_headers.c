@@ -25,6 +25,10 @@ static void dates_are_read_in_any_locale(void **state)
     assert_true(lks_http_date("Thu, 01 Jan 1970 00:00:00 GMT") == 0);
     assert_true(lks_http_date("Thu, 01 anF 1970 00:00:00 GMT") == INT64_MIN);
     assert_true(lks_http_date("1970-01-01") == INT64_MIN);
+    assert_true(lks_http_date("Wed, 31 Dec 1969 23:59:59 GMT") == INT64_MIN);
+    assert_true(lks_http_date("Fri, 24 May 0501 00:00:00 GMT") == INT64_MIN);
+    assert_true(lks_http_date("Fri, 24 May -501 00:00:00 GMT") == INT64_MIN);
+    assert_true(lks_http_date("Fri, 31 Dec 9999 23:59:59 GMT") > 0);
     assert_true(lks_http_date("") == INT64_MIN);
     assert_true(reply_with("Date: Thu, 01 Jan 1970 00:00:07 GMT").date_ms ==
                 7000);
