@@ -409,6 +409,9 @@ static enum lks_status check_current(const struct token_source *source,
                                      struct lks_error *error)
 {
     uint64_t behind = token_source_argument(source, source->file_count);
+    /* A place at the start of a file has nothing of it. */
+    uint64_t last =
+        place->at > 0 ? place->file : place->file - source->plan->shard_count;
     const struct token_file *file;
     char name[NAME_SUM_HEX_SIZE];
 
@@ -420,7 +423,7 @@ static enum lks_status check_current(const struct token_source *source,
                     "file %" PRIu64 " is missing: this "
                     "producer had packed up to it; give the same files in the "
                     "same order",
-                    place->file + 1);
+                    last + 1);
     if (place->file == behind || place->name[0] == '\0')
         return LKS_OK;
 
