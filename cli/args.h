@@ -52,6 +52,7 @@ struct command {
     bool opens;   /* takes the library's options */
     bool reports; /* takes --json */
     const char *text;
+    const char *more; /* paragraphs of the help, or NULL */
     const struct arg_option *options;
     size_t option_count;
     int (*run)(struct args *args);

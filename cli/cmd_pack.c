@@ -80,6 +80,16 @@ static const struct arg_option options[] = {
      .text = "mark the producer finished at the end"},
 };
 
+static const char more[] =
+    "Text becomes tokens of type u16: one for each byte, and 256 after each\n"
+    "file. Files named *.bin and *.npy hold tokens, and get none added. Each\n"
+    "slice is a safetensors file with the tensor `tokens` of shape\n"
+    "[M, L / cp], and `labels` of the same shape if asked for.\n"
+    "\n"
+    "Started again with the same --producer, it goes on behind what it has\n"
+    "committed. It knows files by their names as given and by their order,\n"
+    "so give the same ones in the same order; more may follow.\n";
+
 struct pack {
     struct args *args;
     struct pack_plan plan;
@@ -93,6 +103,7 @@ struct pack {
     uint64_t data_start; /* bytes of input that were there already */
     uint64_t tokens;
     uint64_t padding;
+    uint64_t dropped; /* tokens, which the next run would read again */
     double seconds;
 };
 
@@ -197,6 +208,8 @@ static enum lks_status pack_all(struct pack *pack, struct lks_error *error)
         if (status != LKS_OK || count == 0 ||
             (count < full && pack->plan.drop_last)) {
             pack_buffer_release(buffer);
+            if (status == LKS_OK)
+                pack->dropped = count;
             break;
         }
         status = append(pack, buffer, full - count, error);
@@ -323,7 +336,9 @@ static enum lks_status pack_files(struct pack *pack, struct lks_error *error)
     return status;
 }
 
-static void print_summary(const json_t *report, const json_t *latency)
+static void print_summary(const struct pack *pack,
+                          const json_t *report,
+                          const json_t *latency)
 {
     const char *const keys[] = {"tgbs", "tokens", "padding", "commits",
                                 "conflicts"};
@@ -332,6 +347,9 @@ static void print_summary(const json_t *report, const json_t *latency)
     for (size_t i = 0; i < COUNT_OF(keys); i++)
         printf("%s %" JSON_INTEGER_FORMAT " %s", i > 0 ? "," : "",
                json_integer_value(json_object_get(report, keys[i])), keys[i]);
+    if (pack->plan.drop_last)
+        printf("; dropped the last %" PRIu64 " token%s", pack->dropped,
+               plural(pack->dropped));
     printf("; %.1f MB/s",
            json_number_value(json_object_get(report, "mb_per_s")));
     printf("; append to visible p50 %.1f ms, p95 %.1f ms\n",
@@ -353,23 +371,24 @@ static int report_pack(struct pack *pack)
     if (lks_producer_stats(pack->user.producer, &text, &error) != LKS_OK)
         return report_error(args, &error);
     stats = report_parse(text);
-    report =
-        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:b}",
-                  "producer", args_text(args, "producer"), "first_seq",
-                  (json_int_t)pack->seq_start, "next_seq", (json_int_t)seq,
-                  "files", (json_int_t)pack->source.file_count, "input_bytes",
-                  (json_int_t)(pack->source.data_done - pack->data_start),
-                  "tokens", (json_int_t)pack->tokens, "padding",
-                  (json_int_t)pack->padding, "bytes", (json_int_t)bytes,
-                  "seconds", pack->seconds, "mb_per_s",
-                  pack->seconds > 0 ? (double)bytes / 1e6 / pack->seconds : 0.0,
-                  "finished", pack->plan.finish);
+    report = json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:b}",
+        "producer", args_text(args, "producer"), "first_seq",
+        (json_int_t)pack->seq_start, "next_seq", (json_int_t)seq, "files",
+        (json_int_t)pack->source.file_count, "input_bytes",
+        (json_int_t)(pack->source.data_done - pack->data_start), "tokens",
+        (json_int_t)pack->tokens, "padding", (json_int_t)pack->padding,
+        "dropped", (json_int_t)pack->dropped, "bytes", (json_int_t)bytes,
+        "seconds", pack->seconds, "mb_per_s",
+        pack->seconds > 0 ? (double)bytes / 1e6 / pack->seconds : 0.0,
+        "finished", pack->plan.finish);
     json_object_update_missing(report, stats);
     json_decref(stats);
 
     if (args->json)
         return report_json(args, report);
-    print_summary(report, json_object_get(report, "append_to_visible_ms"));
+    print_summary(pack, report,
+                  json_object_get(report, "append_to_visible_ms"));
     json_decref(report);
     return EXIT_DONE;
 }
@@ -405,6 +424,7 @@ const struct command command_pack = {
     .opens = true,
     .reports = true,
     .text = "Pack text or token files into TGBs; goes on where it was",
+    .more = more,
     .options = options,
     .option_count = COUNT_OF(options),
     .run = run,

@@ -33,7 +33,7 @@ static void print_commands(FILE *file)
     fputs("usage: lakestream COMMAND [options] URL ...\n\n", file);
     for (size_t i = 0; i < COUNT_OF(commands); i++)
         fprintf(file, "  %-14s %s\n", commands[i]->name, commands[i]->text);
-    fputs("\nA URL is file:///folder, or a plain path.\n"
+    fputs("\nA URL is s3://BUCKET/PREFIX, file:///folder, or a plain path.\n"
           "lakestream COMMAND --help tells its options; --version the "
           "version.\n",
           file);
@@ -63,6 +63,8 @@ static void print_help(const struct command *command)
 {
     printf("usage: lakestream %s [options] %s\n\n%s.\n", command->name,
            command->operands, command->text);
+    if (command->more != NULL)
+        printf("\n%s", command->more);
     if (command->option_count > 0)
         puts("\nOptions:");
     for (size_t i = 0; i < command->option_count; i++)
