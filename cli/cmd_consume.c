@@ -2,7 +2,8 @@
  * lakestream consume: a rank's slices in order, to the end of the stream.
  *
  * The end of the stream is success. A step that does not come in time is a
- * failure: a trainer that starves must not look like one that is through.
+ * failure: a trainer that starves must not look like one that is through. So
+ * is a first step behind the end, which nobody means.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,7 +41,8 @@ static const struct arg_option options[] = {
      .type = ARG_COUNT,
      .value = "N",
      .max = INT64_MAX,
-     .text = "the step to stop before (default: the stream's end)"},
+     .text = "the step to stop before, and never to pass (default: the "
+             "stream's end)"},
     {.name = "hash",
      .type = ARG_FLAG,
      .text = "print \"step sha256 bytes\" for each step"},
@@ -48,6 +50,11 @@ static const struct arg_option options[] = {
      .type = ARG_FLAG,
      .text = "write the slices' bytes to stdout"},
 };
+
+static const char more[] =
+    "With k times as many dp ranks as the stream has, k TGBs make a step of\n"
+    "training. Reading then stops before a group of k that --to or the end of\n"
+    "the stream would cut; what is left over at the end is told on stderr.\n";
 
 static void hash_batch(const struct lks_batch *batch, char hex[DIGEST_HEX_SIZE])
 {
@@ -113,14 +120,56 @@ static void print_batch(const struct args *args, const struct lks_batch *batch)
     fflush(stdout);
 }
 
+/*
+ * `error` says LKS_ENDED: that is the end of a good run, unless --from was
+ * behind it. TGBs that are too few for a step of training are told of.
+ */
+static enum lks_status take_end(const struct args *args,
+                                struct lks_stream *stream,
+                                uint64_t step,
+                                struct lks_error *error)
+{
+    struct lks_error ended = *error;
+    enum lks_status status;
+    json_int_t ended_at;
+    char *text = NULL;
+    json_t *info;
+
+    status = lks_stream_info(stream, &text, error);
+    if (status != LKS_OK)
+        return status;
+    info = report_parse(text);
+    ended_at = json_integer_value(json_object_get(info, "ended_at"));
+    json_decref(info);
+    if (step > (uint64_t)ended_at)
+        return fail(error, LKS_NOT_FOUND,
+                    "--from %" PRIu64 " is beyond the end: %s", step,
+                    ended.message);
+    if (step < (uint64_t)ended_at)
+        report_failure(args, "%s", ended.message);
+    return LKS_OK;
+}
+
+/* How many steps of the stream make one of the reader's mesh, which is one
+ * that a consumer could be opened with. */
+static uint64_t group_of(const struct args *args, struct lks_stream *stream)
+{
+    uint64_t dp = args_number(args, "dp");
+
+    return dp > lks_stream_dp(stream) ? dp / lks_stream_dp(stream) : 1;
+}
+
 static enum lks_status print_steps(const struct args *args,
+                                   struct lks_stream *stream,
                                    struct lks_consumer *consumer,
                                    struct lks_error *error)
 {
     uint64_t to = args_given(args, "to") ? args_number(args, "to") : UINT64_MAX;
+    uint64_t group = group_of(args, stream);
     enum lks_status status = LKS_OK;
 
-    while (lks_consumer_step(consumer) < to && !ferror(stdout)) {
+    while (group <= to && lks_consumer_step(consumer) <= to - group &&
+           !ferror(stdout)) {
         struct lks_batch *batch = NULL;
 
         status = lks_consumer_next(consumer, &batch, error);
@@ -129,7 +178,9 @@ static enum lks_status print_steps(const struct args *args,
         print_batch(args, batch);
         lks_batch_release(batch);
     }
-    return status == LKS_ENDED ? LKS_OK : status;
+    if (status == LKS_ENDED)
+        status = take_end(args, stream, lks_consumer_step(consumer), error);
+    return status;
 }
 
 static int run(struct args *args)
@@ -144,6 +195,11 @@ static int run(struct args *args)
     if (args_given(args, "raw") && (args_given(args, "hash") || args->json))
         return report_usage(args->command, "--raw writes the bytes alone; "
                                            "leave out --hash and --json");
+    if (args_given(args, "from") && args_given(args, "to") &&
+        args_number(args, "to") < from)
+        return report_usage(args->command,
+                            "--to %" PRIu64 " is below --from %" PRIu64,
+                            args_number(args, "to"), from);
 
     status = lks_stream_open(args->operands[0], args->options, &stream, &error);
     if (status == LKS_OK)
@@ -153,7 +209,7 @@ static int run(struct args *args)
                                    args->options, &consumer, &error);
     if (status == LKS_OK) {
         interrupt_watch_consumer(consumer);
-        status = print_steps(args, consumer, &error);
+        status = print_steps(args, stream, consumer, &error);
         interrupt_unwatch(consumer);
     }
     lks_consumer_close(consumer);
@@ -169,6 +225,7 @@ const struct command command_consume = {
     .opens = true,
     .reports = true,
     .text = "Read a rank's slices in order, to the end of the stream",
+    .more = more,
     .options = options,
     .option_count = COUNT_OF(options),
     .run = run,
