@@ -26,6 +26,33 @@ static void print_lines(const json_t *lines, const char *prefix)
         printf("%s%s\n", prefix, json_string_value(line));
 }
 
+/*
+ * Notes may be of objects that nobody needs, or of some that a producer will
+ * commit yet. Which are the former, only reclaim knows; if it cannot tell now,
+ * that is no finding.
+ */
+static void suggest_reclaim(struct lks_stream *stream,
+                            const struct args *args,
+                            json_t *notes)
+{
+    json_t *result, *removed;
+    char *text = NULL;
+    uint64_t count;
+
+    if (lks_stream_reclaim(stream, true, args->options, &text, NULL) != LKS_OK)
+        return;
+    result = report_parse(text);
+    removed = json_object_get(result, "removed");
+    count = count_at(removed, "count");
+    if (count > 0)
+        json_array_append_new(
+            notes, json_sprintf("lakestream reclaim %s removes %" PRIu64
+                                " object%s, %" PRIu64 " bytes",
+                                args->operands[0], count, plural(count),
+                                count_at(removed, "bytes")));
+    json_decref(result);
+}
+
 static void print_findings(const json_t *result, uint64_t problem_count)
 {
     print_lines(json_object_get(result, "problems"), "");
@@ -53,10 +80,12 @@ static int run(struct args *args)
         lks_stream_close(stream);
         return report_error(args, &error);
     }
-    lks_stream_close(stream);
-
     result = report_parse(text);
     count = count_at(result, "problem_count");
+    if (count == 0 && !args->json && count_at(result, "note_count") > 0)
+        suggest_reclaim(stream, args, json_object_get(result, "notes"));
+    lks_stream_close(stream);
+
     if (!args->json)
         print_findings(result, count);
     if (count > 0 || !json_is_true(json_object_get(result, "ok")))
