@@ -93,6 +93,15 @@ foreach(mutant IN LISTS mutants)
     lks_sim_mutant(${mutant})
 endforeach()
 
+# What trusts a name too long is caught behind the product's own reclaim, too.
+foreach(pair trusted_writer:4 created_is_committed:4 local_clock:1
+        trusted_for_ever:1)
+    string(REGEX MATCH "^(.*):(.)$" pair ${pair})
+    lks_add_test(sim.reclaimed.${CMAKE_MATCH_1} slow sim_${CMAKE_MATCH_1}
+        --scenario reclaimed_name --seeds ${LKS_SIM_MUTANT_SEEDS} -j2
+        --expect ${CMAKE_MATCH_2})
+endforeach()
+
 # The rules as a model, searched to the end; see docs/model/commit.pml.
 find_program(LKS_SPIN spin)
 if(LKS_SPIN)

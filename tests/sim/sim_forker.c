@@ -133,6 +133,7 @@ static void fork_once(struct sim_job *job,
         abort();
     calm.until_ns = 0;
     calm.key_limit = false;
+    calm.skew_ms = 0; /* Or the probe would refuse it. */
     sim_bucket_init(bucket, run->world, &calm);
     status =
         lks_fork(stream, step, sim_bucket_store(bucket, sim_job_process(job)),
