@@ -10,9 +10,12 @@
 
 #include "base/trace.h"
 
-/* The mean pause after the first lost try; it doubles up to the longest. */
-#define PAUSE_FIRST_MS 10
-#define PAUSE_LONGEST_MS 2000
+/* The mean pause after a try that came to nothing, doubled by each further one
+ * up to the longest. Of a crowd somebody always wins, so there the measure is
+ * what a try takes: docs/benchmarks/pacing.md, "Openers". */
+#define CROWD_LONGEST 16 /* tries */
+#define TROUBLE_FIRST_NS (10 * LKS_NS_PER_MS)
+#define PAUSE_LONGEST_NS (2000 * LKS_NS_PER_MS)
 
 /* Makes the attempt for this head, if the one that is out is not for it. */
 static enum lks_status prepare(struct lks_log *log,
@@ -47,6 +50,27 @@ static enum lks_status give_up(const struct lks_log *log,
                          change->what, log->stream->store->url);
 }
 
+/* How long to stay away after `count` tries. `crowd`: somebody else has won; if
+ * not, the store is in trouble. */
+static uint64_t pause_ns(uint64_t try_ns,
+                         uint32_t count,
+                         bool crowd,
+                         double random_unit)
+{
+    uint64_t longest_ns = PAUSE_LONGEST_NS;
+    uint64_t mean_ns = try_ns;
+
+    if (crowd && CROWD_LONGEST * try_ns < longest_ns)
+        longest_ns = CROWD_LONGEST * try_ns;
+    if (!crowd && mean_ns < TROUBLE_FIRST_NS)
+        mean_ns = TROUBLE_FIRST_NS;
+    for (uint32_t i = 1; i < count && mean_ns < longest_ns; i++)
+        mean_ns *= 2;
+    if (mean_ns > longest_ns)
+        mean_ns = longest_ns;
+    return (uint64_t)(2.0 * random_unit * (double)mean_ns);
+}
+
 enum lks_status lks_log_change(struct lks_log *log,
                                const struct lks_change *change,
                                uint64_t deadline_ns,
@@ -54,7 +78,7 @@ enum lks_status lks_log_change(struct lks_log *log,
 {
     const struct lks_env *env = log->stream->env;
     struct lks_attempt attempt;
-    uint64_t pause_ms = PAUSE_FIRST_MS;
+    uint32_t count = 0;
     enum lks_status status;
 
     assert(log->view == LKS_LOG_WHOLE);
@@ -63,6 +87,7 @@ enum lks_status lks_log_change(struct lks_log *log,
     for (;;) {
         bool done = false;
         bool throttled = false;
+        uint64_t sent_ns;
 
         status = lks_log_look(log, error);
         if (status == LKS_OK)
@@ -76,17 +101,21 @@ enum lks_status lks_log_change(struct lks_log *log,
         status = prepare(log, change, &attempt, error);
         if (status != LKS_OK)
             break;
+        sent_ns = lks_env_now_ns(env);
         status = lks_log_create(log, &attempt, &throttled, error);
         if (status == LKS_OK)
             continue; /* Most likely in: the look tells. */
         if (status != LKS_EXISTS && status != LKS_UNSURE)
             break;
+        count++;
+        /* A crowd makes versions faster than a look by name follows them; a
+         * listing finds the newest at once. */
+        log->proven_ms = INT64_MIN;
         lks_env_sleep_unless(env,
-                             (uint64_t)(2.0 * lks_env_random_unit(env) *
-                                        (double)(pause_ms * LKS_NS_PER_MS)),
+                             pause_ns(lks_env_now_ns(env) - sent_ns, count,
+                                      status == LKS_EXISTS && !throttled,
+                                      lks_env_random_unit(env)),
                              log->cancel);
-        if (pause_ms < PAUSE_LONGEST_MS)
-            pause_ms *= 2;
     }
     lks_attempt_done(&attempt);
     return status;
