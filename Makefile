@@ -11,7 +11,7 @@ OUR_C = find include src cli tests bench examples python -name '*.[ch]' 2>/dev/n
 FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 .NOTPARALLEL:
-.PHONY: help test demo matrix quick asan tsan fuzz bench bench-pacing build \
+.PHONY: help test demo matrix quick asan tsan fuzz bench bench-flat bench-pacing build \
 	bench-reclaim soak tidy lint format format-check deps deps-test \
 	deps-fuzz clean
 
@@ -26,6 +26,7 @@ help:
 	@echo "make bench-reclaim               storage, with and without reclaim"
 	@echo "make soak [SECONDS=1200]         a stream's life, with kills"
 	@echo "make matrix                      resuming PyTorch's loaders, all ways"
+	@echo "make bench-flat                  what a stream's length costs"
 	@echo "make build                       the release build"
 	@echo "make tidy | format-check         the rules of CONTRIBUTING.md"
 	@echo "make format | lint | clean"
@@ -91,6 +92,13 @@ bench-pacing: build
 # Every combination of loaders, workers and places to resume at.
 matrix: deps-test built-dev
 	LAKESTREAM_TEST_MATRIX=all ctest --preset dev -R '^python.matrix$$' -V
+
+# What a stream's length costs: the table of docs/benchmarks/flat-cost.md; some
+# 5 GB of memory, and two minutes.
+bench-flat: build
+	$(PYTHON) bench/flat/flat_cost.py --lakestream $(CLI) \
+		--store $(BENCH_STORE) --out docs/benchmarks
+	$(if $(STORE),,rm -rf /dev/shm/lakestream-bench)
 
 tidy:
 	$(PYTHON) tools/tidy.py
