@@ -18,6 +18,7 @@ struct lks_probe {
     struct lks_store *store;
     char prefix[32]; /* "probe/<16 hex>/" */
     char detail[LKS_PROBE_DETAIL_SIZE];
+    uint64_t begin_sent_ns; /* the store dated its reply between these two */
     uint64_t begin_ns;
     int64_t begin_date_ms;
     size_t key_count;

@@ -50,6 +50,7 @@ static enum lks_status check_create_if_absent(struct lks_probe *probe,
 
     /* For the check of the clock, the last one. */
     call.want_date = true;
+    probe->begin_sent_ns = lks_env_now_ns(probe->store->env);
     status = lks_store_stat(probe->store, key, &call, error);
     probe->begin_date_ms = call.date_ms;
     probe->begin_ns = lks_env_now_ns(probe->store->env);
@@ -408,11 +409,14 @@ static enum lks_status check_clock(struct lks_probe *probe,
     const char *key = lks_probe_key(probe, "dated");
     struct lks_call call = LKS_CALL_INIT;
     enum lks_status status;
+    uint64_t sent_ns;
+    int64_t least_ms;
     int64_t passed_ms;
     int64_t moved_ms;
 
     call.want_date = true;
     status = lks_probe_put(probe, key, "dated", error);
+    sent_ns = lks_env_now_ns(env);
     if (status == LKS_OK)
         status = lks_store_stat(probe->store, key, &call, error);
     if (status != LKS_OK)
@@ -420,10 +424,13 @@ static enum lks_status check_clock(struct lks_probe *probe,
     if (probe->begin_date_ms == INT64_MIN || call.date_ms == INT64_MIN)
         return broken(error, "replies have no date");
 
+    /* Replies may be slow, and this process may be stopped on the way. */
+    least_ms = (int64_t)((sent_ns - probe->begin_ns) / LKS_NS_PER_MS);
     passed_ms =
-        (int64_t)((lks_env_now_ns(env) - probe->begin_ns) / LKS_NS_PER_MS);
+        (int64_t)((lks_env_now_ns(env) - probe->begin_sent_ns) / LKS_NS_PER_MS);
     moved_ms = call.date_ms - probe->begin_date_ms;
-    if (distance(moved_ms, passed_ms) > DATE_STEP_MS)
+    if (moved_ms < least_ms - DATE_STEP_MS ||
+        moved_ms > passed_ms + DATE_STEP_MS)
         return lks_error_set(error, LKS_UNSUPPORTED,
                              "the store's clock moved by %" PRId64
                              " ms in %" PRId64 " ms",
