@@ -231,7 +231,7 @@ static void reclaimed_name(struct sim_knobs *knobs, struct sim_random *random)
     knobs->watcher_count = 3;
     knobs->watch_mean_s = 60;
     knobs->append_mean_ms = 60000;
-    knobs->team_mean_s = 20;
+    knobs->team_mean_s = 8;
     knobs->tgbs = 60;
     knobs->poll_ms = 10000;
     knobs->faults_s = 7200;

@@ -346,8 +346,9 @@ void sim_run(struct sim_world *world,
     run->knobs.faults.until_ns = ns_of(knobs->faults_s);
     world->hazards = knobs->hazards;
     world->hazards.until_ns = ns_of(knobs->faults_s);
-    world->limit_ns = ns_of(knobs->faults_s + knobs->hazards.pause_max_s +
-                            GRACE_S + (knobs->keeper_count > 0 ? QUIET_S : 0));
+    world->limit_ns =
+        ns_of(knobs->faults_s + knobs->hazards.pause_max_s + GRACE_S +
+              (knobs->keeper_count > 0 ? QUIET_S + GRACE_S : 0));
     sim_bucket_init(&run->bucket, world, &run->knobs.faults);
     plant_stream(run);
 
