@@ -17,7 +17,7 @@ static struct lks_manifest *new_manifest(uint32_t count)
     assert_status(LKS_OK, lks_manifest_genesis(&descriptor, &manifest, &error));
     lks_manifest_advance(manifest);
     for (uint32_t i = 0; i < count; i++) {
-        char id[8];
+        char id[16];
         struct lks_producer_record record = {
             .id = id,
             .epoch = 1,
