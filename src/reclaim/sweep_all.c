@@ -59,6 +59,10 @@ static bool judge_data(struct lks_sweep *sweep,
         lks_tally_add(&sweep->unknown, listed);
         return false;
     }
+    /* One that opened after it had finished may have died with an upload on its
+     * way. Once the stream has ended, nobody can commit it any more. */
+    if (lks_manifest_ended(sweep->log->head))
+        return !lks_live_set_has(live, &name);
     if (name.epoch > record.epoch ||
         (name.epoch == record.epoch && name.seq >= record.next_seq)) {
         lks_tally_add(&sweep->in_flight, listed);

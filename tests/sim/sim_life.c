@@ -233,9 +233,11 @@ static void check_data(struct sim_truth *truth, const char *key)
         sim_fail(truth->world, SIM_SAFE, "%s was removed: who knows what it is",
                  key);
     seat = sim_truth_seat(truth, name.producer);
-    if (seat == NULL || name.epoch > seat->epoch ||
-        (name.epoch == seat->epoch && name.seq >= seat->next_seq &&
-         name.owner_tag == lks_owner_tag(seat->owner)))
+    if (seat == NULL ||
+        (!truth->ended &&
+         (name.epoch > seat->epoch ||
+          (name.epoch == seat->epoch && name.seq >= seat->next_seq &&
+           name.owner_tag == lks_owner_tag(seat->owner)))))
         sim_fail(truth->world, SIM_SAFE,
                  "%s was removed, and it may yet be committed", key);
     if (name.seq >= seat->next_seq)

@@ -180,10 +180,10 @@ static void killed_producers(struct sim_knobs *knobs, struct sim_random *random)
     trained(knobs, random);
     knobs->reclaim_mean_s = 3;
     knobs->evict_mean_s = 40;
-    knobs->twin_mean_s = 10;
+    knobs->twin_mean_s = 4;
     knobs->append_mean_ms = 500;
     knobs->hazards.victims = "p";
-    knobs->hazards.kill_chance = 0.005;
+    knobs->hazards.kill_chance = 0.01;
     knobs->hazards.pause_chance = 0.005;
     knobs->hazards.pause_mean_s = 30;
     knobs->faults.late_chance = 0.1;
