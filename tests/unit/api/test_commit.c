@@ -362,7 +362,7 @@ static void many_producers_commit_exactly_once(void **state)
     enum { PRODUCERS = 6, TGBS = 60 };
     struct fixture *fixture = *state;
     struct lks_producer *producers[PRODUCERS];
-    char id[8];
+    char id[16];
 
     for (int i = 0; i < PRODUCERS; i++) {
         snprintf(id, sizeof(id), "p%d", i);
