@@ -64,8 +64,8 @@ static void pin_race(struct sim_knobs *knobs, struct sim_random *random)
 static void late_group(struct sim_knobs *knobs, struct sim_random *random)
 {
     trained(knobs, random);
-    knobs->team_count = 3;
-    knobs->team_later_s = 40;
+    knobs->team_count = 5;
+    knobs->team_later_s = 15;
     knobs->team_every = 1;
     knobs->team_mean_s = 0.3;
     knobs->keeper_count = 2;
