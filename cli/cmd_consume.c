@@ -166,6 +166,7 @@ static enum lks_status print_steps(const struct args *args,
 {
     uint64_t to = args_given(args, "to") ? args_number(args, "to") : UINT64_MAX;
     uint64_t group = group_of(args, stream);
+    uint64_t begin = lks_consumer_step(consumer);
     enum lks_status status = LKS_OK;
 
     while (group <= to && lks_consumer_step(consumer) <= to - group &&
@@ -178,9 +179,13 @@ static enum lks_status print_steps(const struct args *args,
         print_batch(args, batch);
         lks_batch_release(batch);
     }
-    if (status == LKS_ENDED)
-        status = take_end(args, stream, lks_consumer_step(consumer), error);
-    return status;
+    if (status != LKS_ENDED)
+        return status;
+    /* Who reads step by step and has read some is at the end: no need to ask.
+     */
+    if (group == 1 && lks_consumer_step(consumer) > begin)
+        return LKS_OK;
+    return take_end(args, stream, lks_consumer_step(consumer), error);
 }
 
 static int run(struct args *args)
