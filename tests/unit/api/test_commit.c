@@ -428,7 +428,7 @@ static void a_stream_at_its_limit_holds_appends_back(void **state)
     struct lks_producer *producer;
     struct lks_error error;
 
-    set_option(fixture, "flush_timeout_ms", "300");
+    set_option(fixture, "flush_timeout_ms", "3000");
     producer = open_producer(fixture, "p0");
     append_ok(producer, 3);
     flush_ok(producer);
