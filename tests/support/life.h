@@ -24,7 +24,7 @@ struct life {
     struct faulty_store *store;
     struct lks_stream *stream;
     struct lks_options *options; /* of producers and changes */
-    fault_fn *decide;            /* NULL: no faults */
+    fault_fn *_Atomic decide;    /* NULL: no faults */
 };
 
 static struct life life;
@@ -33,8 +33,10 @@ static inline enum fault life_decide(enum faulty_op op,
                                      const char *key,
                                      void *arg)
 {
+    fault_fn *decide = atomic_load(&life.decide);
+
     (void)arg;
-    return life.decide == NULL ? FAULT_NONE : life.decide(op, key, &life);
+    return decide == NULL ? FAULT_NONE : decide(op, key, &life);
 }
 
 static inline void life_set(struct lks_options *options,

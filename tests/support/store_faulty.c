@@ -13,10 +13,11 @@ static enum fault decide(struct lks_store *store,
                          const char *key)
 {
     struct faulty_store *faulty = (struct faulty_store *)store;
+    fault_fn *decide_fault = atomic_load(&faulty->decide);
 
     faulty->counts[op]++;
-    return faulty->decide == NULL ? FAULT_NONE
-                                  : faulty->decide(op, key, faulty->arg);
+    return decide_fault == NULL ? FAULT_NONE
+                                : decide_fault(op, key, faulty->arg);
 }
 
 static struct lks_store *inner_of(struct lks_store *store)

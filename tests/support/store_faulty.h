@@ -34,7 +34,7 @@ typedef enum fault fault_fn(enum faulty_op op, const char *key, void *arg);
 struct faulty_store {
     struct lks_store base;
     struct lks_store *inner;
-    fault_fn *decide; /* NULL: no faults */
+    fault_fn *_Atomic decide; /* NULL: no faults */
     void *arg;
     _Atomic int64_t date_add_ms; /* the store's clock runs ahead by this */
     _Atomic uint64_t counts[FAULTY_OPS];

@@ -14,27 +14,37 @@
 
 #define SLICE_COUNT 2u
 
-struct fixture {
-    struct faulty_store *store;
-    struct lks_stream *stream;
-    struct lks_options *options;
-    /* What the faults do: the next `left` calls of `op` on keys that begin with
-     * `prefix` meet `fault`. */
+/* The next `left` calls of `op` on keys that begin with `prefix` meet
+ * `fault`. */
+struct plan {
     enum faulty_op op;
     const char *prefix;
     enum fault fault;
     atomic_int left;
 };
 
+#define PLANS_MAX 8
+
+struct fixture {
+    struct faulty_store *store;
+    struct lks_stream *stream;
+    struct lks_options *options;
+    /* A plan is made while uploads run: it is whole before it is seen, and is
+     * not written again. */
+    struct plan plans[PLANS_MAX];
+    size_t plan_count;
+    struct plan *_Atomic plan;
+};
+
 static enum fault decide(enum faulty_op op, const char *key, void *arg)
 {
     struct fixture *fixture = arg;
+    struct plan *plan = atomic_load(&fixture->plan);
 
-    if (op != fixture->op || fixture->prefix == NULL ||
-        strncmp(key, fixture->prefix, strlen(fixture->prefix)) != 0)
+    if (plan == NULL || op != plan->op ||
+        strncmp(key, plan->prefix, strlen(plan->prefix)) != 0)
         return FAULT_NONE;
-    return atomic_fetch_sub(&fixture->left, 1) > 0 ? fixture->fault
-                                                   : FAULT_NONE;
+    return atomic_fetch_sub(&plan->left, 1) > 0 ? plan->fault : FAULT_NONE;
 }
 
 static void plan_fault(struct fixture *fixture,
@@ -43,10 +53,14 @@ static void plan_fault(struct fixture *fixture,
                        enum fault fault,
                        int count)
 {
-    fixture->op = op;
-    fixture->fault = fault;
-    fixture->left = count;
-    fixture->prefix = prefix;
+    struct plan *plan = &fixture->plans[fixture->plan_count];
+
+    assert_in_range(++fixture->plan_count, 1, PLANS_MAX);
+    plan->op = op;
+    plan->fault = fault;
+    plan->left = count;
+    plan->prefix = prefix;
+    atomic_store(&fixture->plan, plan);
 }
 
 static void set_option(struct fixture *fixture,
