@@ -250,7 +250,7 @@ def check_manifest(head, control, version, descriptor):
     check_entries(tail, head["writers"],
                   descriptor["dp"] * descriptor["cp"], version)
     check_producers(control["producers"])
-    for key, limit in (("groups", 4096), ("pins", 1024)):
+    for key, limit in (("groups", 256), ("pins", 1024)):
         names = [item["name"] for item in control[key]]
         check(names == sorted(set(names)) and len(names) <= limit, key)
         check(all(map(ID.fullmatch, names)), f"a name of {key}")
