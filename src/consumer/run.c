@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/backoff.h"
 #include "format/watermark.h"
 #include "manifest/change.h"
 
@@ -21,7 +22,6 @@
 
 /* Sends of one watermark. Each is the same, so one too many does no harm. */
 #define PUBLISH_TRIES 5
-#define PUBLISH_PAUSE_MS 100
 
 void lks_member_init(struct lks_member *member,
                      struct lks_stream *stream,
@@ -303,7 +303,7 @@ static enum lks_status put_mark(struct lks_member *member,
     if (status != LKS_OK)
         goto done;
     part = (struct lks_part){buf.data, buf.size};
-    for (int i = 0; i < PUBLISH_TRIES; i++) {
+    for (uint32_t i = 1; i <= PUBLISH_TRIES; i++) {
         struct lks_call call = LKS_CALL_INIT;
 
         call.cancel = member->log.cancel;
@@ -312,9 +312,8 @@ static enum lks_status put_mark(struct lks_member *member,
         if ((status != LKS_UNSURE && status != LKS_UNAVAILABLE) ||
             lks_cancelled(member->log.cancel))
             break;
-        lks_env_sleep_unless(member->stream->env,
-                             PUBLISH_PAUSE_MS * LKS_NS_PER_MS,
-                             member->log.cancel);
+        lks_backoff_sleep(&lks_backoff_outage, i, member->stream->env,
+                          member->log.cancel);
     }
     if (status == LKS_UNSURE)
         status = lks_error_set(error, LKS_UNAVAILABLE,

@@ -8,14 +8,13 @@
 
 #include <assert.h>
 
+#include "base/backoff.h"
 #include "base/trace.h"
 
-/* The mean pause after a try that came to nothing, doubled by each further one
- * up to the longest. Of a crowd somebody always wins, so there the measure is
- * what a try takes: docs/benchmarks/pacing.md, "Openers". */
-#define CROWD_LONGEST 16 /* tries */
-#define TROUBLE_FIRST_NS (10 * LKS_NS_PER_MS)
-#define PAUSE_LONGEST_NS (2000 * LKS_NS_PER_MS)
+/* Of a crowd somebody always wins, so the measure of a pause is what a try
+ * takes: docs/benchmarks/pacing.md, "Openers". */
+#define CROWD_FIRST 2    /* tries */
+#define CROWD_LONGEST 32 /* tries */
 
 /* Makes the attempt for this head, if the one that is out is not for it. */
 static enum lks_status prepare(struct lks_log *log,
@@ -50,25 +49,23 @@ static enum lks_status give_up(const struct lks_log *log,
                          change->what, log->stream->store->url);
 }
 
-/* How long to stay away after `count` tries. `crowd`: somebody else has won; if
- * not, the store is in trouble. */
-static uint64_t pause_ns(uint64_t try_ns,
-                         uint32_t count,
-                         bool crowd,
-                         double random_unit)
+/* Stays away after so many tries that came to nothing. `crowd`: somebody else
+ * has won; if not, the store is in trouble. */
+static void stay_away(const struct lks_log *log,
+                      uint64_t try_ns,
+                      uint32_t failures,
+                      bool crowd)
 {
-    uint64_t longest_ns = PAUSE_LONGEST_NS;
-    uint64_t mean_ns = try_ns;
+    struct lks_backoff backoff = {
+        .first_ns = CROWD_FIRST * try_ns,
+        .longest_ns = CROWD_LONGEST * try_ns,
+    };
 
-    if (crowd && CROWD_LONGEST * try_ns < longest_ns)
-        longest_ns = CROWD_LONGEST * try_ns;
-    if (!crowd && mean_ns < TROUBLE_FIRST_NS)
-        mean_ns = TROUBLE_FIRST_NS;
-    for (uint32_t i = 1; i < count && mean_ns < longest_ns; i++)
-        mean_ns *= 2;
-    if (mean_ns > longest_ns)
-        mean_ns = longest_ns;
-    return (uint64_t)(2.0 * random_unit * (double)mean_ns);
+    if (!crowd || backoff.longest_ns > lks_backoff_outage.longest_ns)
+        backoff.longest_ns = lks_backoff_outage.longest_ns;
+    if (!crowd && backoff.first_ns < lks_backoff_outage.first_ns)
+        backoff.first_ns = lks_backoff_outage.first_ns;
+    lks_backoff_sleep(&backoff, failures, log->stream->env, log->cancel);
 }
 
 enum lks_status lks_log_change(struct lks_log *log,
@@ -78,7 +75,7 @@ enum lks_status lks_log_change(struct lks_log *log,
 {
     const struct lks_env *env = log->stream->env;
     struct lks_attempt attempt;
-    uint32_t count = 0;
+    uint32_t failures = 0;
     enum lks_status status;
 
     assert(log->view == LKS_LOG_WHOLE);
@@ -107,15 +104,12 @@ enum lks_status lks_log_change(struct lks_log *log,
             continue; /* Most likely in: the look tells. */
         if (status != LKS_EXISTS && status != LKS_UNSURE)
             break;
-        count++;
+        failures++;
         /* A crowd makes versions faster than a look by name follows them; a
          * listing finds the newest at once. */
         log->proven_ms = INT64_MIN;
-        lks_env_sleep_unless(env,
-                             pause_ns(lks_env_now_ns(env) - sent_ns, count,
-                                      status == LKS_EXISTS && !throttled,
-                                      lks_env_random_unit(env)),
-                             log->cancel);
+        stay_away(log, lks_env_now_ns(env) - sent_ns, failures,
+                  status == LKS_EXISTS && !throttled);
     }
     lks_attempt_done(&attempt);
     return status;

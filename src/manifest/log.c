@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/trace.h"
+#include "manifest/section.h"
 
 /* Listings in a row that a reader may need to be sure of the newest. Each next
  * one is for a reply that came later than LKS_TRUST_MS after it was asked. */
@@ -77,7 +78,25 @@ static enum lks_status decode_whole(const struct lks_log *log,
                                out_manifest, error);
 }
 
-/* Reads the first section: one request, or two if it is a long one. */
+struct head_read {
+    const struct lks_log *log;
+    uint64_t version;
+    struct lks_manifest *manifest;
+};
+
+static enum lks_status decode_head(void *arg,
+                                   const struct lks_buf *bytes,
+                                   size_t *out_needed,
+                                   struct lks_error *error)
+{
+    struct head_read *read = arg;
+
+    return lks_manifest_decode_head(bytes->data, bytes->size,
+                                    read->log->stream->descriptor.stream,
+                                    read->version, &read->manifest, out_needed,
+                                    error);
+}
+
 static enum lks_status fetch_head(struct lks_log *log,
                                   uint64_t version,
                                   const char *name,
@@ -85,39 +104,16 @@ static enum lks_status fetch_head(struct lks_log *log,
                                   struct lks_manifest **out_manifest,
                                   struct lks_error *error)
 {
-    const uint8_t *stream = log->stream->descriptor.stream;
-    struct lks_manifest *manifest = NULL;
+    struct head_read read = {.log = log, .version = version};
     struct lks_buf buf;
-    size_t needed = LKS_MANIFEST_GUESS;
-    enum lks_status status = LKS_OK;
+    enum lks_status status;
 
     lks_buf_init(&buf, LKS_MANIFEST_SIZE_MAX);
-    while (manifest == NULL && needed > buf.size) {
-        size_t have = buf.size;
-        size_t got;
-
-        status = lks_buf_reserve(&buf, needed - have, error);
-        if (status != LKS_OK)
-            goto done;
-        status = lks_store_get(log->stream->store, name, have, buf.data + have,
-                               needed - have, &got, call, error);
-        log->get_count++;
-        if (status != LKS_OK)
-            goto done;
-        buf.size += got;
-        status = lks_manifest_decode_head(buf.data, buf.size, stream, version,
-                                          &manifest, &needed, error);
-        if (status != LKS_OK)
-            goto done;
-        if (manifest == NULL && got == 0) {
-            status = lks_error_set(error, LKS_CORRUPT, "it is cut short");
-            goto done;
-        }
-    }
-    *out_manifest = manifest;
-
-done:
+    status = lks_section_read(log->stream->store, name, decode_head, &read,
+                              &buf, &log->get_count, call, error);
     lks_buf_done(&buf);
+    if (status == LKS_OK)
+        *out_manifest = read.manifest;
     return status;
 }
 

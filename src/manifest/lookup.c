@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/crc32c.h"
+#include "manifest/section.h"
 
 void lks_lookup_init(struct lks_lookup *lookup,
                      struct lks_stream *stream,
@@ -26,50 +27,43 @@ void lks_lookup_done(struct lks_lookup *lookup)
     lookup->index = NULL;
 }
 
-/* Reads the first section of a block: one request, or two if it is long. */
+struct block_read {
+    const struct lks_lookup *lookup;
+    uint64_t number;
+    struct lks_index *index;
+};
+
+static enum lks_status decode_block(void *arg,
+                                    const struct lks_buf *bytes,
+                                    size_t *out_needed,
+                                    struct lks_error *error)
+{
+    struct block_read *read = arg;
+
+    return lks_index_decode_head(bytes->data, bytes->size,
+                                 read->lookup->stream->descriptor.stream,
+                                 read->number, &read->index, out_needed, error);
+}
+
 static enum lks_status fetch_block(struct lks_lookup *lookup,
                                    uint64_t number,
                                    const char *name,
                                    struct lks_index **out_index,
                                    struct lks_error *error)
 {
-    struct lks_index *index = NULL;
+    struct block_read read = {.lookup = lookup, .number = number};
     struct lks_call call = LKS_CALL_INIT;
     struct lks_buf buf;
-    size_t needed = LKS_MANIFEST_GUESS;
-    enum lks_status status = LKS_OK;
+    enum lks_status status;
 
     call.cancel = lookup->cancel;
     lks_buf_init(&buf, LKS_INDEX_SIZE_MAX);
-    while (index == NULL) {
-        size_t have = buf.size;
-        size_t got;
-
-        status = lks_buf_reserve(&buf, needed - have, error);
-        if (status != LKS_OK)
-            goto done;
-        status =
-            lks_store_get(lookup->stream->store, name, have, buf.data + have,
-                          needed - have, &got, &call, error);
-        lookup->get_count++;
-        if (status != LKS_OK)
-            goto done;
-        buf.size += got;
-        lookup->fetched_size += got;
-        status = lks_index_decode_head(buf.data, buf.size,
-                                       lookup->stream->descriptor.stream,
-                                       number, &index, &needed, error);
-        if (status != LKS_OK)
-            goto done;
-        if (index == NULL && (got == 0 || needed <= buf.size)) {
-            status = lks_error_set(error, LKS_CORRUPT, "it is cut short");
-            goto done;
-        }
-    }
-    *out_index = index;
-
-done:
+    status = lks_section_read(lookup->stream->store, name, decode_block, &read,
+                              &buf, &lookup->get_count, &call, error);
+    lookup->fetched_size += buf.size;
     lks_buf_done(&buf);
+    if (status == LKS_OK)
+        *out_index = read.index;
     return status;
 }
 

@@ -10,11 +10,11 @@
 
 #include <assert.h>
 
+#include "base/backoff.h"
 #include "format/index.h"
 
 /* Sends before giving up; what is lost in between is sent again. */
-#define SEAL_TRIES 20
-#define SEAL_PAUSE_MS 50
+#define SEAL_TRIES 12
 
 /* LKS_OK if the block in the store is this one, LKS_NOT_FOUND if none is. */
 static enum lks_status compare_stored(struct lks_stream *stream,
@@ -57,7 +57,7 @@ static enum lks_status seal_bytes(struct lks_stream *stream,
     enum lks_status status = LKS_UNSURE;
 
     lks_index_name(number, name);
-    for (int i = 0; i < SEAL_TRIES && !lks_cancelled(cancel); i++) {
+    for (uint32_t i = 1; i <= SEAL_TRIES && !lks_cancelled(cancel); i++) {
         struct lks_call call = LKS_CALL_INIT;
 
         call.cancel = cancel;
@@ -67,8 +67,7 @@ static enum lks_status seal_bytes(struct lks_stream *stream,
         status = compare_stored(stream, number, name, bytes, cancel, error);
         if (status != LKS_NOT_FOUND)
             return status;
-        lks_env_sleep_unless(stream->env, SEAL_PAUSE_MS * LKS_NS_PER_MS,
-                             cancel);
+        lks_backoff_sleep(&lks_backoff_outage, i, stream->env, cancel);
     }
     if (lks_cancelled(cancel))
         return lks_error_set(error, LKS_CANCELLED,

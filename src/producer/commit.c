@@ -17,18 +17,18 @@
 #include <assert.h>
 #include <inttypes.h>
 
+#include "base/backoff.h"
 #include "base/trace.h"
 #include "manifest/seal.h"
 
-#define OUTAGE_PAUSE_MS 200
 #define LIMIT_PAUSE_MS 200
 
-/* Sleeps for 0.5 to 1.5 times the given time. */
-static void nap(const struct lks_committer *committer, uint64_t mean_ms)
+/* Until the next look at a limit: 0.5 to 1.5 times the pause. */
+static void nap_at_limit(const struct lks_committer *committer)
 {
     const struct lks_env *env = committer->stream->env;
-    double duration_ns =
-        (0.5 + lks_env_random_unit(env)) * (double)(mean_ms * LKS_NS_PER_MS);
+    double duration_ns = (0.5 + lks_env_random_unit(env)) *
+                         (double)(LIMIT_PAUSE_MS * LKS_NS_PER_MS);
 
     lks_env_sleep_unless(env, (uint64_t)duration_ns, committer->cancel);
 }
@@ -38,7 +38,7 @@ static void nap(const struct lks_committer *committer, uint64_t mean_ms)
 static void end_outage(struct lks_committer *committer, enum lks_act act)
 {
     if (act == LKS_ACT_TRY || committer->outage_act == LKS_ACT_LOOK)
-        committer->outage_since_ns = 0;
+        committer->outage_failures = 0;
 }
 
 /* Whether to go on after `status`: an outage is waited for, within limits. */
@@ -46,18 +46,21 @@ static bool is_passing(struct lks_committer *committer,
                        enum lks_act act,
                        enum lks_status status)
 {
-    uint64_t now_ns = lks_env_now_ns(committer->stream->env);
+    const struct lks_env *env = committer->stream->env;
+    uint64_t now_ns = lks_env_now_ns(env);
 
     if (status != LKS_UNAVAILABLE)
         return false;
-    if (committer->outage_since_ns == 0) {
+    if (committer->outage_failures == 0) {
         committer->outage_since_ns = now_ns;
         committer->outage_act = act;
     }
     if (now_ns - committer->outage_since_ns >
         committer->outage_timeout_ms * LKS_NS_PER_MS)
         return false;
-    nap(committer, OUTAGE_PAUSE_MS);
+    committer->outage_failures++;
+    lks_backoff_sleep(&lks_backoff_outage, committer->outage_failures, env,
+                      committer->cancel);
     return true;
 }
 
@@ -293,7 +296,7 @@ static enum lks_status take_step(struct lks_committer *committer,
         return status;
     if (!is_held_back(committer))
         return try_once(committer, error);
-    nap(committer, LIMIT_PAUSE_MS);
+    nap_at_limit(committer);
     status = lks_limit_look(&committer->limit, &committer->log, error);
     if (status != LKS_OK)
         return status;

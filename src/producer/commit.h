@@ -23,8 +23,9 @@ struct lks_committer {
     uint64_t attempt_end_seq; /* next_seq once it is in */
     bool attempt_sent;        /* and its outcome not known */
     bool attempt_throttled;
-    uint64_t outage_since_ns; /* 0: the store serves */
-    enum lks_act outage_act;  /* what failed first: its success ends it */
+    uint32_t outage_failures; /* in a row; 0: the store serves */
+    uint64_t outage_since_ns;
+    enum lks_act outage_act; /* what failed first: its success ends it */
     struct lks_limit_watch limit;
 };
 

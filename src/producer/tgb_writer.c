@@ -12,15 +12,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/backoff.h"
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/trace.h"
 
 /* Before each payload: up to 63 bytes of padding, right before the header. */
 #define GAP_SIZE (LKS_FRAME_ALIGN + LKS_FRAME_HEADER_SIZE)
-
-#define PAUSE_FIRST_MS 20
-#define PAUSE_LONGEST_MS 2000
 
 uint64_t lks_tgb_held_size(const struct lks_tgb_writer *writer,
                            const struct lks_slice *slices,
@@ -225,10 +223,9 @@ static enum lks_status put_until_stored(struct lks_tgb *tgb,
     const struct lks_tgb_writer *writer = tgb->writer;
     const struct lks_env *env = writer->stream->env;
     uint64_t deadline = lks_env_deadline_ms(env, writer->outage_timeout_ms);
-    uint64_t pause_ms = PAUSE_FIRST_MS;
     enum lks_status status;
 
-    for (;;) {
+    for (uint32_t failures = 1;; failures++) {
         struct lks_call call = LKS_CALL_INIT;
 
         call.cancel = writer->cancel;
@@ -241,12 +238,7 @@ static enum lks_status put_until_stored(struct lks_tgb *tgb,
             return lks_error_prefix(error, LKS_UNAVAILABLE,
                                     "gave up after %" PRIu64 " ms",
                                     writer->outage_timeout_ms);
-        lks_env_sleep_unless(env,
-                             (uint64_t)(2.0 * lks_env_random_unit(env) *
-                                        (double)(pause_ms * LKS_NS_PER_MS)),
-                             writer->cancel);
-        if (pause_ms < PAUSE_LONGEST_MS)
-            pause_ms *= 2;
+        lks_backoff_sleep(&lks_backoff_outage, failures, env, writer->cancel);
     }
 }
 

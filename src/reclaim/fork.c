@@ -9,12 +9,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/backoff.h"
 #include "reclaim/change_log.h"
 #include "reclaim/positions.h"
 #include "reclaim/reclaim.h"
 
 #define SEED_TRIES 10
-#define SEED_PAUSE_MS 100
 
 static enum lks_status check_step(const struct lks_manifest *head,
                                   const char *url,
@@ -122,11 +122,11 @@ static enum lks_status seed(struct lks_store *store,
     part = (struct lks_part){buf.data, buf.size};
     status = LKS_UNSURE;
     /* Nobody else knows the stream's id, so what is there is this. */
-    for (int i = 0; i < SEED_TRIES && status == LKS_UNSURE; i++) {
+    for (uint32_t i = 0; i < SEED_TRIES && status == LKS_UNSURE; i++) {
         struct lks_call call = LKS_CALL_INIT;
 
         if (i > 0)
-            lks_env_sleep_ns(store->env, SEED_PAUSE_MS * LKS_NS_PER_MS);
+            lks_backoff_sleep(&lks_backoff_outage, i, store->env, NULL);
         status = lks_store_create(store, name, &part, 1, &call, error);
     }
     if (status == LKS_EXISTS)

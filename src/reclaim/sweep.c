@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/backoff.h"
 #include "base/trace.h"
 
 /* Sends of one removal, which may be repeated at will. */
 #define REMOVE_TRIES 5
-#define REMOVE_PAUSE_MS 200
 
 enum lks_status lks_sweep_init(struct lks_sweep *sweep,
                                struct lks_log *log,
@@ -72,7 +72,7 @@ static enum lks_status remove_keys(struct lks_sweep *sweep,
 
     if (key_count == 0 || sweep->dry_run)
         return LKS_OK;
-    for (int i = 0; i < REMOVE_TRIES; i++) {
+    for (uint32_t i = 1; i <= REMOVE_TRIES; i++) {
         struct lks_call call = LKS_CALL_INIT;
 
         lks_sweep_pace(sweep);
@@ -82,9 +82,8 @@ static enum lks_status remove_keys(struct lks_sweep *sweep,
         if ((status != LKS_UNSURE && status != LKS_UNAVAILABLE) ||
             lks_cancelled(sweep->log->cancel))
             break;
-        lks_env_sleep_unless(sweep->stream->env,
-                             REMOVE_PAUSE_MS * LKS_NS_PER_MS,
-                             sweep->log->cancel);
+        lks_backoff_sleep(&lks_backoff_outage, i, sweep->stream->env,
+                          sweep->log->cancel);
     }
     if (status == LKS_UNSURE)
         status = lks_error_set(error, LKS_UNAVAILABLE,

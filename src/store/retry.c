@@ -1,12 +1,12 @@
 /*
- * Waits between tries. The full range down to zero is drawn from, since what
- * spreads many clients is the spread and not the length.
+ * Waits between tries, and the tokens that many of them share.
  */
 #include "store/retry.h"
 
 #include <assert.h>
 
 #include "base/alloc.h"
+#include "base/backoff.h"
 
 struct lks_retry_budget {
     const struct lks_env *env;
@@ -96,14 +96,17 @@ void lks_retry_begin(struct lks_retry *retry,
     retry->try_count = 1;
 }
 
-/* The most that the wait after try number `try_count` may last. */
-static uint64_t longest_ms(uint32_t try_count, bool throttled)
+/* The wait after the try that was made last. */
+static uint64_t draw_wait_ns(const struct lks_retry *retry, bool throttled)
 {
-    uint64_t ms = throttled ? LKS_RETRY_FIRST_THROTTLED_MS : LKS_RETRY_FIRST_MS;
+    const struct lks_backoff backoff = {
+        .first_ns = LKS_NS_PER_MS * (throttled ? LKS_RETRY_FIRST_THROTTLED_MS
+                                               : LKS_RETRY_FIRST_MS),
+        .longest_ns = LKS_NS_PER_MS * LKS_RETRY_LONGEST_MS,
+    };
 
-    for (uint32_t i = 1; i < try_count && ms < LKS_RETRY_LONGEST_MS; i++)
-        ms *= 2;
-    return ms < LKS_RETRY_LONGEST_MS ? ms : LKS_RETRY_LONGEST_MS;
+    return lks_backoff_ns(&backoff, retry->try_count,
+                          lks_env_random_unit(retry->budget->env));
 }
 
 bool lks_retry_wait(struct lks_retry *retry,
@@ -122,10 +125,7 @@ bool lks_retry_wait(struct lks_retry *retry,
         return false;
     if (asked_ms > LKS_RETRY_LONGEST_MS)
         asked_ms = LKS_RETRY_LONGEST_MS;
-    wait_ns = (uint64_t)(lks_env_random_unit(env) *
-                         (double)(longest_ms(retry->try_count, throttled) *
-                                  LKS_NS_PER_MS));
-    wait_ns += asked_ms * LKS_NS_PER_MS;
+    wait_ns = draw_wait_ns(retry, throttled) + asked_ms * LKS_NS_PER_MS;
     token_ns = take_token(retry->budget);
     if (wait_ns < token_ns)
         wait_ns = token_ns;
