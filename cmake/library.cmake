@@ -38,6 +38,7 @@ configure_file(cmake/lakestream.pc.in lakestream.pc @ONLY)
 install(TARGETS lakestream_shared lakestream_static
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES include/lakestream.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_BINARY_DIR}/lakestream.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

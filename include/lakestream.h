@@ -11,7 +11,7 @@
  *     5. Consumers and batches
  *     6. Looking at a stream: info, log, verify
  *     7. Life of a stream: pins, limits, reclaiming, forks, the end
- *     8. Objects: the store itself, without streams
+ *     8. Objects: the store itself, without streams (lakestream/objects.h)
  *     9. Logging
  *
  * Rules that hold for every function below, and are not repeated there:
@@ -298,6 +298,33 @@ LKS_API void lks_consumer_close(struct lks_consumer *consumer);
 /* As lks_producer_cancel(). Any thread. */
 LKS_API void lks_consumer_cancel(struct lks_consumer *consumer);
 
+/* Gives `size` bytes at a multiple of `alignment`, a power of two; NULL: it has
+ * none. */
+typedef void *lks_allocate_fn(size_t size, size_t alignment, void *arg);
+/* Takes back what it gave. */
+typedef void lks_deallocate_fn(void *memory, size_t size, void *arg);
+
+/*
+ * Puts the bytes of batches into memory of the caller's: page-locked, say, for
+ * a GPU to read. LKS_INVALID once lks_consumer_next() was called; the functions
+ * are kept on LKS_OK only. They are called by any thread and by several at
+ * once, and must not use the consumer. Each block is asked for before its bytes
+ * are requested from the store, is used again by later batches, and is taken
+ * back once. Then `release(arg)` is called once, when the consumer is closed
+ * and all of its batches are released; it may be NULL.
+ *
+ * A block that cannot be had makes lks_consumer_next() return LKS_NO_MEMORY,
+ * after which it may be called again; one that is not aligned, LKS_INVALID.
+ * Blocks of batches that the caller holds come on top of prefetch_bytes.
+ */
+LKS_API enum lks_status lks_consumer_set_allocator(
+    struct lks_consumer *consumer,
+    lks_allocate_fn *allocate,
+    lks_deallocate_fn *deallocate,
+    lks_release_fn *release,
+    void *arg,
+    struct lks_error *error);
+
 /*
  * The next batch, to be released. LKS_ENDED after the last one; LKS_TIMEOUT
  * after starve_timeout_ms, naming the step and the head it waited at;
@@ -360,7 +387,8 @@ LKS_API uint64_t lks_batch_next_step(const struct lks_batch *batch);
 LKS_API size_t lks_batch_slice_count(const struct lks_batch *batch);
 
 /* Slice `index` of this rank; its bytes live as long as the batch, and start
- * at an address that is a multiple of 64. */
+ * at an address that is a multiple of 64. They were fetched for this batch
+ * alone: who casts the `const` away may write to them. */
 LKS_API struct lks_slice lks_batch_slice(const struct lks_batch *batch,
                                          size_t index);
 
@@ -533,53 +561,7 @@ LKS_API enum lks_status lks_stream_drop(struct lks_stream *stream,
 
 /* ------------------------------------------------------------ 8. objects -- */
 
-/*
- * The store under a stream, for probing it and for measuring against it: named
- * objects under a URL, with the library's own client. Writes are not retried.
- */
-struct lks_store;
-
-LKS_API enum lks_status lks_store_open(const char *url,
-                                       const struct lks_options *options,
-                                       struct lks_store **out_store,
-                                       struct lks_error *error);
-LKS_API void lks_store_close(struct lks_store *store);
-
-/* As lks_stream_stats(). */
-LKS_API enum lks_status lks_store_stats(struct lks_store *store,
-                                        char **out_json,
-                                        struct lks_error *error);
-
-LKS_API enum lks_status lks_object_put(struct lks_store *store,
-                                       const char *key,
-                                       const void *data,
-                                       size_t size,
-                                       struct lks_error *error);
-
-/* Exactly `size` bytes from `offset`; a shorter object is LKS_CORRUPT. */
-LKS_API enum lks_status lks_object_get(struct lks_store *store,
-                                       const char *key,
-                                       uint64_t offset,
-                                       void *data,
-                                       size_t size,
-                                       struct lks_error *error);
-
-/* A missing object is no error. */
-LKS_API enum lks_status lks_object_remove(struct lks_store *store,
-                                          const char *key,
-                                          struct lks_error *error);
-
-/* The checksum that every stored byte is under: CRC32C (Castagnoli), as iSCSI
- * counts it; "123456789" gives e3069283. */
-LKS_API uint32_t lks_crc32c(const void *data, size_t size);
-
-/* Tries whether the store keeps the promises that the protocol needs, in keys
- * of its own that it removes. A line per check: {check, ok, detail} as JSON.
- * LKS_UNSUPPORTED if one failed, after all were tried. */
-LKS_API enum lks_status lks_store_probe(struct lks_store *store,
-                                        lks_line_fn *line,
-                                        void *arg,
-                                        struct lks_error *error);
+#include "lakestream/objects.h"
 
 /* ------------------------------------------------------------ 9. logging -- */
 

@@ -58,6 +58,30 @@ void lks_consumer_cancel(struct lks_consumer *consumer)
         lks_consumer_stop(consumer);
 }
 
+enum lks_status lks_consumer_set_allocator(struct lks_consumer *consumer,
+                                           lks_allocate_fn *allocate,
+                                           lks_deallocate_fn *deallocate,
+                                           lks_release_fn *release,
+                                           void *arg,
+                                           struct lks_error *error)
+{
+    const struct lks_block_source source = {
+        .allocate = allocate,
+        .deallocate = deallocate,
+        .release = release,
+        .arg = arg,
+    };
+    enum lks_status status = check(consumer, error);
+
+    if (status != LKS_OK)
+        return status;
+    if (allocate == NULL)
+        return refuse_null("allocate", error);
+    if (deallocate == NULL)
+        return refuse_null("deallocate", error);
+    return lks_consumer_use_blocks(consumer, &source, error);
+}
+
 enum lks_status lks_consumer_next(struct lks_consumer *consumer,
                                   struct lks_batch **out_batch,
                                   struct lks_error *error)

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""Compares what a shared library exports with what its header promises.
+"""Compares what a shared library exports with what its headers promise.
 
-    check_exports.py liblakestream.so lakestream.h
+    check_exports.py liblakestream.so FOLDER
 """
 
+import pathlib
 import re
 import subprocess
 import sys
 
 
-def promised(header):
-    with open(header, encoding="utf-8") as file:
-        text = re.sub(r"/\*.*?\*/|^#[^\n]*", " ", file.read(),
-                      flags=re.S | re.M)
+def promised(folder):
+    text = "".join(path.read_text(encoding="utf-8")
+                   for path in pathlib.Path(folder).rglob("*.h"))
+    text = re.sub(r"/\*.*?\*/|^#[^\n]*", " ", text, flags=re.S | re.M)
     declarations = re.findall(r"\bLKS_API\b([^;{]*)\(", text)
     return {re.findall(r"\w+", part.split("(")[0])[-1]
             for part in declarations}
@@ -25,14 +26,14 @@ def exported(library):
 
 
 def main():
-    library, header = sys.argv[1:]
-    said, there = promised(header), exported(library)
+    library, folder = sys.argv[1:]
+    said, there = promised(folder), exported(library)
     for name in sorted(said - there):
-        print(f"{name}: in the header, not in the library")
+        print(f"{name}: in the headers, not in the library")
     for name in sorted(there - said):
-        print(f"{name}: in the library, not in the header")
+        print(f"{name}: in the library, not in the headers")
     if not said:
-        print(f"{header}: promises nothing")
+        print(f"{folder}: promises nothing")
     return 0 if said and said == there else 1
 
 

@@ -34,7 +34,6 @@ static void set_fields(struct lks_consumer *consumer,
     planner->cancel = &consumer->cancel;
     planner->follower = &consumer->follower;
     planner->prefetch = prefetch;
-    planner->shelf = consumer->shelf;
     planner->fetch_count =
         (uint32_t)lks_options_number(options, LKS_OPTION_FETCHES);
 }
@@ -76,6 +75,28 @@ static enum lks_status set_step(struct lks_consumer *consumer,
     return LKS_OK; /* The rest is said when the step is asked for. */
 }
 
+enum lks_status lks_consumer_use_blocks(struct lks_consumer *consumer,
+                                        const struct lks_block_source *source,
+                                        struct lks_error *error)
+{
+    uint64_t size_max = consumer->prefetch.size_max + LKS_SHELF_SLACK;
+    struct lks_shelf *shelf;
+    enum lks_status status;
+
+    if (lks_planner_runs(&consumer->planner))
+        return lks_error_set(error, LKS_INVALID,
+                             "the consumer has batches already: set its "
+                             "allocator before the first is asked for");
+    status =
+        lks_shelf_new(consumer->stream->env, size_max, source, &shelf, error);
+    if (status != LKS_OK)
+        return status;
+    lks_shelf_release(consumer->shelf);
+    consumer->shelf = shelf;
+    consumer->planner.shelf = shelf;
+    return LKS_OK;
+}
+
 enum lks_status lks_consumer_new(struct lks_stream *stream,
                                  uint32_t rank,
                                  uint32_t dp,
@@ -85,10 +106,10 @@ enum lks_status lks_consumer_new(struct lks_stream *stream,
                                  struct lks_consumer **out_consumer,
                                  struct lks_error *error)
 {
+    static const struct lks_block_source heap;
     const struct lks_descriptor *descriptor = &stream->descriptor;
     struct lks_consumer *consumer = NULL;
     struct lks_share share;
-    uint64_t prefetch_bytes;
     uint32_t ranks;
     enum lks_status status;
 
@@ -106,14 +127,12 @@ enum lks_status lks_consumer_new(struct lks_stream *stream,
     lks_member_init(&consumer->member, stream, &consumer->cancel);
     status = lks_prefetch_init(&consumer->prefetch, stream->env,
                                &consumer->cancel, error);
-    prefetch_bytes = lks_options_number(options, LKS_OPTION_PREFETCH_BYTES);
-    if (status == LKS_OK)
-        status = lks_shelf_new(stream->env, prefetch_bytes + LKS_SHELF_SLACK,
-                               &consumer->shelf, error);
-    if (status != LKS_OK)
-        goto done;
     ranks = (dp != 0 ? dp : descriptor->dp) * descriptor->cp;
     set_fields(consumer, options, ranks);
+    if (status == LKS_OK)
+        status = lks_consumer_use_blocks(consumer, &heap, error);
+    if (status != LKS_OK)
+        goto done;
     status = lks_member_choose(&consumer->member, options, rank, ranks, error);
     if (status == LKS_OK)
         status = join_run(consumer, &step, error);

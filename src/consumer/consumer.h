@@ -41,6 +41,12 @@ void lks_consumer_free(struct lks_consumer *consumer);
 /* For lks_consumer_cancel(). */
 void lks_consumer_stop(struct lks_consumer *consumer);
 
+/* For lks_consumer_set_allocator(): batches' memory is the source's from now
+ * on. */
+enum lks_status lks_consumer_use_blocks(struct lks_consumer *consumer,
+                                        const struct lks_block_source *source,
+                                        struct lks_error *error);
+
 /* For lks_consumer_next(). */
 enum lks_status lks_consumer_take(struct lks_consumer *consumer,
                                   struct lks_batch **out_batch,

@@ -42,7 +42,6 @@ static enum lks_status unpack(struct lks_fetch *fetch,
                               struct lks_error *error)
 {
     uint64_t raw_max = fetch->batch->source.entry.raw_max;
-    uint64_t room = lks_align_up(raw_max, LKS_FRAME_ALIGN);
     uint8_t *raw;
 
     /* More than was reserved for it. */
@@ -51,15 +50,8 @@ static enum lks_status unpack(struct lks_fetch *fetch,
                              "unpacks to %" PRIu64 " bytes, but the stream "
                              "says at most %" PRIu64,
                              frame->raw_size, raw_max);
-    if (fetch->unpacked.data == NULL) {
-        enum lks_status status =
-            lks_shelf_take(fetch->batch->shelf, (size_t)(fetch->count * room),
-                           &fetch->unpacked, error);
-
-        if (status != LKS_OK)
-            return status;
-    }
-    raw = fetch->unpacked.data + number * room;
+    raw =
+        fetch->unpacked.data + number * lks_align_up(raw_max, LKS_FRAME_ALIGN);
     slice->data = raw;
     slice->size = (size_t)frame->raw_size;
     return lks_codec_unpack(frame->codec, payload, (size_t)frame->stored_size,
@@ -74,8 +66,10 @@ static uint64_t drop_unused(struct lks_fetch *fetch, uint32_t unpacked_count)
 {
     uint64_t raw_max = fetch->batch->source.entry.raw_max;
 
-    if (unpacked_count == 0)
+    if (unpacked_count == 0) {
+        lks_shelf_give(fetch->batch->shelf, &fetch->unpacked);
         return fetch->count * lks_align_up(raw_max, LKS_FRAME_ALIGN);
+    }
     if (unpacked_count < fetch->count)
         return 0;
     lks_shelf_give(fetch->batch->shelf, &fetch->stored);
@@ -128,6 +122,38 @@ static enum lks_status open_frames(struct lks_fetch *fetch,
     return LKS_OK;
 }
 
+/* All that the fetch may need: nothing is requested that has no place. */
+static enum lks_status take_memory(struct lks_fetch *fetch,
+                                   struct lks_error *error)
+{
+    struct lks_shelf *shelf = fetch->batch->shelf;
+    uint64_t room =
+        lks_align_up(fetch->batch->source.entry.raw_max, LKS_FRAME_ALIGN);
+    enum lks_status status;
+
+    status = lks_shelf_take(shelf, (size_t)fetch->size, &fetch->stored, error);
+    if (status == LKS_OK && room > 0)
+        status = lks_shelf_take(shelf, (size_t)(fetch->count * room),
+                                &fetch->unpacked, error);
+    return status;
+}
+
+static enum lks_status read_checked(struct lks_fetch *fetch,
+                                    const char *name,
+                                    const struct lks_cancel *cancel,
+                                    struct lks_fetch_cost *cost,
+                                    struct lks_error *error)
+{
+    enum lks_status status = LKS_CORRUPT;
+
+    for (int i = 0; i < CHECK_TRIES && status == LKS_CORRUPT; i++) {
+        status = get_stored(fetch, name, cancel, cost, error);
+        if (status == LKS_OK)
+            status = open_frames(fetch, name, cost, error);
+    }
+    return status;
+}
+
 enum lks_status lks_fetch_read(struct lks_fetch *fetch,
                                const struct lks_cancel *cancel,
                                struct lks_fetch_cost *cost,
@@ -139,17 +165,9 @@ enum lks_status lks_fetch_read(struct lks_fetch *fetch,
 
     lks_data_name(entry->producer, entry->epoch, entry->owner_tag, entry->seq,
                   name);
-    status = lks_shelf_take(fetch->batch->shelf, (size_t)fetch->size,
-                            &fetch->stored, error);
-    if (status != LKS_OK)
-        return status;
-
-    status = LKS_CORRUPT;
-    for (int i = 0; i < CHECK_TRIES && status == LKS_CORRUPT; i++) {
-        status = get_stored(fetch, name, cancel, cost, error);
-        if (status == LKS_OK)
-            status = open_frames(fetch, name, cost, error);
-    }
+    status = take_memory(fetch, error);
+    if (status == LKS_OK)
+        status = read_checked(fetch, name, cancel, cost, error);
     if (status == LKS_NOT_FOUND)
         status = lks_lookup_explain(fetch->batch->stream, cancel, entry->step,
                                     name, error);

@@ -121,11 +121,12 @@ static struct lks_block take(struct lks_shelf *shelf, size_t size)
 
 static struct lks_shelf *new_shelf(uint64_t size_max)
 {
+    static const struct lks_block_source heap;
     struct lks_shelf *shelf = NULL;
     struct lks_error error;
 
-    assert_status(LKS_OK,
-                  lks_shelf_new(lks_env_real(), size_max, &shelf, &error));
+    assert_status(LKS_OK, lks_shelf_new(lks_env_real(), size_max, &heap, &shelf,
+                                        &error));
     return shelf;
 }
 
