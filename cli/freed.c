@@ -31,9 +31,14 @@ void print_freed(const json_t *result, bool would)
                  {"manifests", "manifest"},
                  {"watermarks", "watermark"}},
       left[] = {{"in_flight", "uploaded and not committed yet"},
+                {"uploads", "uploads that have begun and not ended"},
                 {"young_manifests", "manifests that are too young to remove"},
                 {"unknown", "of no producer that the stream knows"}};
     const json_t *removed = json_object_get(result, "removed");
+    json_int_t aborted =
+        freed_number(tally(result, "removed", "uploads"), "count");
+    const char *unseen =
+        json_string_value(json_object_get(result, "uploads_unseen"));
 
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         const json_t *kind = json_object_get(removed, kinds[i].name);
@@ -45,6 +50,10 @@ void print_freed(const json_t *result, bool would)
                    would ? "would remove" : "removed", count, kinds[i].text,
                    plural((uint64_t)count), freed_number(kind, "bytes"));
     }
+    if (aborted > 0)
+        printf("%s %" JSON_INTEGER_FORMAT " unfinished upload%s\n",
+               would ? "would abort" : "aborted", aborted,
+               plural((uint64_t)aborted));
     for (size_t i = 0; i < COUNT_OF(left); i++) {
         json_int_t count =
             freed_number(tally(result, "left", left[i].name), "count");
@@ -52,6 +61,8 @@ void print_freed(const json_t *result, bool would)
         if (count > 0)
             printf("left %" JSON_INTEGER_FORMAT ": %s\n", count, left[i].text);
     }
+    if (unseen != NULL)
+        printf("unfinished uploads were not looked for: %s\n", unseen);
     printf("%s %" JSON_INTEGER_FORMAT " object%s, %" JSON_INTEGER_FORMAT
            " bytes in all\n",
            would ? "would remove" : "removed", freed_number(removed, "count"),

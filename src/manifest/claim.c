@@ -14,6 +14,11 @@
 #include "base/alloc.h"
 #include "base/trace.h"
 #include "format/watermark.h"
+#include "store/parallel.h"
+
+/* Watermarks that are read at the same time: a few, so that a run of thousands
+ * of ranks does not take minutes, nor the store from those who train. */
+#define READERS 8u
 
 void lks_claims_init(struct lks_claims *claims,
                      struct lks_stream *stream,
@@ -38,20 +43,25 @@ void lks_claims_done(struct lks_claims *claims)
 
 /* ------------------------------------------------------------- reading -- */
 
-static enum lks_status read_mark(struct lks_claims *claims,
+/* A page of a run's watermarks. */
+struct page {
+    const struct lks_claims *claims;
+    struct lks_marks *marks;
+    struct lks_listed *listed;
+};
+
+static enum lks_status read_mark(const struct lks_claims *claims,
                                  const char *name,
                                  uint64_t *out_step,
+                                 struct lks_call *call,
                                  struct lks_error *error)
 {
-    struct lks_call call = LKS_CALL_INIT;
     struct lks_buf buf;
     enum lks_status status;
 
-    call.cancel = claims->cancel;
     lks_buf_init(&buf, LKS_WATERMARK_SIZE_MAX);
     status = lks_store_get_all(claims->stream->store, name,
-                               LKS_WATERMARK_SIZE_MAX, &buf, &call, error);
-    claims->request_count++;
+                               LKS_WATERMARK_SIZE_MAX, &buf, call, error);
     if (status == LKS_OK)
         status = lks_watermark_decode(buf.data, buf.size,
                                       claims->stream->descriptor.stream, name,
@@ -70,11 +80,15 @@ static enum lks_status read_mark(struct lks_claims *claims,
     return status;
 }
 
-static enum lks_status take_listed(struct lks_claims *claims,
-                                   struct lks_marks *marks,
-                                   const char *name,
+/* Each has a place of its own in the marks. */
+static enum lks_status take_listed(size_t index,
+                                   void *arg,
+                                   struct lks_call *call,
                                    struct lks_error *error)
 {
+    const struct page *page = arg;
+    struct lks_marks *marks = page->marks;
+    const char *name = page->listed[index].key;
     struct lks_watermark_parts parts;
     enum lks_status status;
     uint64_t step;
@@ -82,7 +96,7 @@ static enum lks_status take_listed(struct lks_claims *claims,
     if (!lks_watermark_name_parse(name, &parts) ||
         (parts.rank >= marks->ranks && parts.rank != LKS_RANK_ALL))
         return LKS_OK; /* Nothing that this run's ranks wrote. */
-    status = read_mark(claims, name, &step, error);
+    status = read_mark(page->claims, name, &step, call, error);
     if (status != LKS_OK)
         return status;
     if (parts.rank == LKS_RANK_ALL)
@@ -97,6 +111,7 @@ static enum lks_status read_run(struct lks_claims *claims,
                                 struct lks_listed *listed,
                                 struct lks_error *error)
 {
+    struct page page = {claims, marks, listed};
     char after[LKS_KEY_SIZE_MAX + 1] = "";
     char prefix[LKS_NAME_SIZE];
     size_t count;
@@ -110,10 +125,12 @@ static enum lks_status read_run(struct lks_claims *claims,
         status = lks_store_list(claims->stream->store, prefix, after,
                                 LKS_LIST_MAX, listed, &count, &call, error);
         claims->request_count++;
-        for (size_t i = 0; i < count && status == LKS_OK; i++)
-            status = take_listed(claims, marks, listed[i].key, error);
+        if (status == LKS_OK && count > 0)
+            status = lks_parallel(claims->stream->env, count, READERS,
+                                  take_listed, &page, &call, error);
         if (status != LKS_OK)
             return status;
+        claims->request_count += count;
         if (count > 0)
             memcpy(after, listed[count - 1].key, sizeof(after));
     } while (count == LKS_LIST_MAX);

@@ -102,6 +102,14 @@ static void put_tally(struct lks_json_out *out,
     lks_json_out_close(out, '}');
 }
 
+/* What they hold no store tells. */
+static void put_uploads(struct lks_json_out *out, uint64_t count)
+{
+    lks_json_out_open(out, "uploads", '{');
+    lks_json_out_u64(out, "count", count);
+    lks_json_out_close(out, '}');
+}
+
 void lks_report_sweep(struct lks_json_out *out, const struct lks_sweep *sweep)
 {
     static const char *const names[] = {
@@ -120,12 +128,16 @@ void lks_report_sweep(struct lks_json_out *out, const struct lks_sweep *sweep)
     }
     lks_json_out_u64(out, "count", all.count);
     lks_json_out_u64(out, "bytes", all.size);
+    put_uploads(out, sweep->aborted_count);
     lks_json_out_close(out, '}');
 
     lks_json_out_open(out, "left", '{');
     put_tally(out, "in_flight", &sweep->in_flight);
     put_tally(out, "young_manifests", &sweep->young);
     put_tally(out, "unknown", &sweep->unknown);
+    put_uploads(out, sweep->uploading_count);
     lks_json_out_close(out, '}');
+    if (sweep->unseen.status != LKS_OK)
+        lks_json_out_text(out, "uploads_unseen", sweep->unseen.message);
     lks_json_out_u64(out, "requests", sweep->request_count);
 }

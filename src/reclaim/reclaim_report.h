@@ -18,7 +18,8 @@ void lks_report_holders(struct lks_json_out *out,
                         const struct lks_manifest *head,
                         const struct lks_claim *claim);
 
-/* "removed" and "left". */
+/* "removed" and "left"; and "uploads_unseen" if the store does not list those
+ * that are unfinished. */
 void lks_report_sweep(struct lks_json_out *out, const struct lks_sweep *sweep);
 
 #endif

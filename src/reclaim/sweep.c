@@ -35,7 +35,8 @@ enum lks_status lks_sweep_init(struct lks_sweep *sweep,
     /* One more: the last of the page before. */
     sweep->listed = lks_alloc_zero(LKS_LIST_MAX + 1, sizeof(*sweep->listed));
     sweep->keys = lks_alloc_zero(LKS_LIST_MAX, sizeof(*sweep->keys));
-    if (sweep->listed != NULL && sweep->keys != NULL)
+    sweep->uploads = lks_alloc_zero(LKS_UPLOADS_MAX, sizeof(*sweep->uploads));
+    if (sweep->listed != NULL && sweep->keys != NULL && sweep->uploads != NULL)
         return LKS_OK;
     lks_sweep_done(sweep);
     return lks_error_no_memory(error);
@@ -45,8 +46,10 @@ void lks_sweep_done(struct lks_sweep *sweep)
 {
     lks_free(sweep->listed);
     lks_free(sweep->keys);
+    lks_free(sweep->uploads);
     sweep->listed = NULL;
     sweep->keys = NULL;
+    sweep->uploads = NULL;
 }
 
 void lks_sweep_pace(struct lks_sweep *sweep)
@@ -128,8 +131,8 @@ static enum lks_status sweep_page(struct lks_sweep *sweep,
     return LKS_OK;
 }
 
-static enum lks_status check_running(const struct lks_sweep *sweep,
-                                     struct lks_error *error)
+enum lks_status lks_sweep_check_running(const struct lks_sweep *sweep,
+                                        struct lks_error *error)
 {
     if (!lks_cancelled(sweep->log->cancel))
         return LKS_OK;
@@ -147,7 +150,7 @@ enum lks_status lks_sweep_walk(struct lks_sweep *sweep,
 
     do {
         struct lks_call call = LKS_CALL_INIT;
-        enum lks_status status = check_running(sweep, error);
+        enum lks_status status = lks_sweep_check_running(sweep, error);
 
         call.cancel = sweep->log->cancel;
         call.want_date = true;

@@ -53,6 +53,11 @@ struct lks_sweep {
     struct lks_tally in_flight;                /* uploaded, not committed */
     struct lks_tally unknown;                  /* not ours to judge */
     struct lks_tally young; /* manifests that need time to be trusted */
+
+    struct lks_upload *uploads; /* one page */
+    uint64_t aborted_count;     /* unfinished uploads, or that would be */
+    uint64_t uploading_count;   /* those that are left */
+    struct lks_error unseen;    /* why the store does not list them, or OK */
 };
 
 /* Whether to remove what was listed. `before` is the name before it in the
@@ -80,13 +85,31 @@ enum lks_status lks_sweep_init(struct lks_sweep *sweep,
                                struct lks_error *error);
 void lks_sweep_done(struct lks_sweep *sweep);
 
+/* Whether an upload under this key is to be aborted. */
+typedef bool lks_sweep_abort_fn(struct lks_sweep *sweep,
+                                const char *key,
+                                void *arg);
+
 /* Waits until the budget has room for one more request, and takes it. */
 void lks_sweep_pace(struct lks_sweep *sweep);
+
+/* LKS_CANCELLED once it is. */
+enum lks_status lks_sweep_check_running(const struct lks_sweep *sweep,
+                                        struct lks_error *error);
 
 /* Lists, judges and removes all names under the plan's prefix. */
 enum lks_status lks_sweep_walk(struct lks_sweep *sweep,
                                const struct lks_sweep_plan *plan,
                                struct lks_error *error);
+
+/*
+ * Aborts the unfinished uploads of TGBs that may go. That some store does not
+ * list them, or not to us, is told in the report and fails nothing.
+ */
+enum lks_status lks_sweep_uploads(struct lks_sweep *sweep,
+                                  lks_sweep_abort_fn *judge,
+                                  void *arg,
+                                  struct lks_error *error);
 
 /* Whether a listed manifest may go, by design of "Trusting a name". */
 bool lks_sweep_judge_manifest(struct lks_sweep *sweep,

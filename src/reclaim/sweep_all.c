@@ -44,31 +44,55 @@ static enum lks_status find_live(struct lks_sweep *sweep,
     return status;
 }
 
+enum standing {
+    GARBAGE,
+    LIVE,
+    IN_FLIGHT,
+    UNKNOWN,
+};
+
+/* Of a TGB, whether it is an object already or on its way. */
+static enum standing find_standing(const struct lks_sweep *sweep,
+                                   const struct lks_live_set *live,
+                                   const char *key)
+{
+    const struct lks_manifest *head = sweep->log->head;
+    struct lks_producer_record record;
+    struct lks_data_parts name;
+
+    if (!lks_data_name_parse(key, &name) ||
+        !lks_manifest_find_producer(head, name.producer, &record))
+        return UNKNOWN;
+    /* One that opened after it had finished may have died with an upload on its
+     * way. Once the stream has ended, nobody can commit it any more. */
+    if (!lks_manifest_ended(head) &&
+        (name.epoch > record.epoch ||
+         (name.epoch == record.epoch && name.seq >= record.next_seq)))
+        return IN_FLIGHT;
+    return lks_live_set_has(live, &name) ? LIVE : GARBAGE;
+}
+
 static bool judge_data(struct lks_sweep *sweep,
                        const struct lks_listed *listed,
                        const struct lks_listed *before,
                        void *arg)
 {
-    const struct lks_live_set *live = arg;
-    struct lks_producer_record record;
-    struct lks_data_parts name;
+    enum standing standing = find_standing(sweep, arg, listed->key);
 
     (void)before;
-    if (!lks_data_name_parse(listed->key, &name) ||
-        !lks_manifest_find_producer(sweep->log->head, name.producer, &record)) {
-        lks_tally_add(&sweep->unknown, listed);
-        return false;
-    }
-    /* One that opened after it had finished may have died with an upload on its
-     * way. Once the stream has ended, nobody can commit it any more. */
-    if (lks_manifest_ended(sweep->log->head))
-        return !lks_live_set_has(live, &name);
-    if (name.epoch > record.epoch ||
-        (name.epoch == record.epoch && name.seq >= record.next_seq)) {
+    if (standing == IN_FLIGHT)
         lks_tally_add(&sweep->in_flight, listed);
-        return false;
-    }
-    return !lks_live_set_has(live, &name);
+    if (standing == UNKNOWN)
+        lks_tally_add(&sweep->unknown, listed);
+    return standing == GARBAGE;
+}
+
+/* Not the upload of a live TGB either, such as one that was sent twice: it
+ * waits until the step is reclaimed, in case a store confuses the parts of an
+ * upload with those of the object. */
+static bool judge_upload(struct lks_sweep *sweep, const char *key, void *arg)
+{
+    return find_standing(sweep, arg, key) == GARBAGE;
 }
 
 static enum lks_status sweep_data(struct lks_sweep *sweep,
@@ -87,6 +111,8 @@ static enum lks_status sweep_data(struct lks_sweep *sweep,
     status = find_live(sweep, &live, error);
     if (status == LKS_OK)
         status = lks_sweep_walk(sweep, &plan, error);
+    if (status == LKS_OK)
+        status = lks_sweep_uploads(sweep, judge_upload, &live, error);
     lks_live_set_done(&live);
     return status;
 }
@@ -193,6 +219,16 @@ static bool judge_any(struct lks_sweep *sweep,
     return true;
 }
 
+static bool judge_any_upload(struct lks_sweep *sweep,
+                             const char *key,
+                             void *arg)
+{
+    (void)sweep;
+    (void)key;
+    (void)arg;
+    return true;
+}
+
 enum lks_status lks_sweep_dropped(struct lks_sweep *sweep,
                                   struct lks_error *error)
 {
@@ -211,5 +247,7 @@ enum lks_status lks_sweep_dropped(struct lks_sweep *sweep,
         if (status == LKS_OK)
             status = lks_sweep_walk(sweep, &plans[i], error);
     }
+    if (status == LKS_OK)
+        status = lks_sweep_uploads(sweep, judge_any_upload, NULL, error);
     return status == LKS_OK ? sweep_manifests(sweep, error) : status;
 }

@@ -100,21 +100,39 @@ bool lks_file_root_is_gone(struct lks_file_store *file);
 
 /* ----------------------------------------------------------- file_temp.c -- */
 
-#define LKS_FILE_TEMP_NAME_SIZE 33u
+#define LKS_FILE_TEMP_RANDOM_SIZE 16u
 
-/* A name in the folder of temporary names, which nobody else has. */
+/* A name in the folder of temporary names, which nobody else has. It begins
+ * with random digits, and tells the key that it is for, if that fits. */
 struct lks_file_temp {
     struct lks_file_folder *folder;
-    char name[LKS_FILE_TEMP_NAME_SIZE]; /* "" for none */
+    char name[NAME_MAX + 1]; /* "" for none */
 };
 
 void lks_file_temp_init(struct lks_file_temp *temp);
+
+/* `key` may be "": the file is for no object. */
 int lks_file_temp_reserve(struct lks_file_store *file,
+                          const char *key,
                           struct lks_file_temp *temp);
 
 /* Removes the name if it was not set to "" since. */
 void lks_file_temp_done(struct lks_file_store *file,
                         struct lks_file_temp *temp);
+
+/* The names that are there, as unfinished uploads. */
+enum lks_status lks_file_uploads(struct lks_store *store,
+                                 const char *prefix,
+                                 const struct lks_upload *after,
+                                 size_t max,
+                                 struct lks_upload *uploads,
+                                 size_t *out_count,
+                                 struct lks_call *call,
+                                 struct lks_error *error);
+enum lks_status lks_file_abort(struct lks_store *store,
+                               const struct lks_upload *upload,
+                               struct lks_call *call,
+                               struct lks_error *error);
 
 /* --------------------------------------------------------- store_file.c -- */
 

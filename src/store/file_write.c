@@ -23,6 +23,7 @@
 
 struct file_write {
     struct lks_file_store *file;
+    const char *key;
     char path[LKS_KEY_SIZE_MAX + 1]; /* of the folder that gets the object */
     const char *name;
     bool only_if_absent;
@@ -90,7 +91,7 @@ static int open_once(struct file_write *write)
         atomic_store(&file->lacks_tmpfile, true);
     }
 
-    reason = lks_file_temp_reserve(file, &write->temp);
+    reason = lks_file_temp_reserve(file, write->key, &write->temp);
     if (reason != 0)
         return reason;
     write->fd = openat(write->temp.folder->fd, write->temp.name,
@@ -212,7 +213,7 @@ static int replace(struct file_write *write)
         int reason;
 
         lks_file_temp_init(&temp);
-        reason = lks_file_temp_reserve(write->file, &temp);
+        reason = lks_file_temp_reserve(write->file, write->key, &temp);
         if (reason == 0)
             reason = link_to(write, temp.folder->fd, temp.name);
         if (reason != 0) {
@@ -422,6 +423,7 @@ enum lks_status lks_file_put(struct lks_store *store,
 {
     struct file_write write = {
         .file = (struct lks_file_store *)store,
+        .key = key,
         .only_if_absent = only_if_absent,
         .cancel = call->cancel,
         .fd = -1,

@@ -17,6 +17,7 @@
 #define LKS_S3_PREFIX_SIZE (3u * LKS_KEY_SIZE_MAX + 3072u) /* encoded */
 #define LKS_S3_SINGLE_SIZE_MAX (UINT64_C(5) << 30)         /* of one PUT */
 #define LKS_S3_PART_COUNT_MAX 10000u
+#define LKS_S3_RAW_KEY_SIZE 1025u /* of foreign keys too: S3's own limit */
 
 struct lks_s3 {
     struct lks_store store;
@@ -124,6 +125,23 @@ enum lks_status lks_s3_remove(struct lks_store *store,
                               size_t key_count,
                               struct lks_call *call,
                               struct lks_error *error);
+
+enum lks_status lks_s3_uploads(struct lks_store *store,
+                               const char *prefix,
+                               const struct lks_upload *after,
+                               size_t max,
+                               struct lks_upload *uploads,
+                               size_t *out_count,
+                               struct lks_call *call,
+                               struct lks_error *error);
+enum lks_status lks_s3_abort(struct lks_store *store,
+                             const struct lks_upload *upload,
+                             struct lks_call *call,
+                             struct lks_error *error);
+
+/* A key as listings have it under encoding-type=url; false for what is no
+ * encoding or holds a NUL. */
+bool lks_s3_decode_key(const char *text, char *key, size_t key_size);
 
 /* Uploads in parts, several at a time; aborted if it fails. */
 enum lks_status lks_s3_put_parts(struct lks_s3 *s3,

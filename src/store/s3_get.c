@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/parallel.h"
 #include "store/s3_client.h"
-#include "store/s3_parallel.h"
 
 #define HEADER_SIZE 80u
 

@@ -12,7 +12,6 @@
 #include "store/s3_client.h"
 
 #define QUERY_SIZE_MAX 8192u
-#define RAW_KEY_SIZE 1025u /* S3's own limit */
 #define PAGE_COUNT_MAX 100000u
 
 /* A listing under way, and the element that is being read. */
@@ -22,15 +21,14 @@ struct listing {
     size_t max;
     size_t count;
     bool truncated;
-    char last[RAW_KEY_SIZE]; /* the page's last key, whole */
+    char last[LKS_S3_RAW_KEY_SIZE]; /* the page's last key, whole */
 
-    char key[RAW_KEY_SIZE];
+    char key[LKS_S3_RAW_KEY_SIZE];
     uint64_t size;
     int64_t modified_ms;
 };
 
-/* Decodes in place; false for what is no encoding or holds a NUL. */
-static bool decode_key(const char *text, char *key, size_t key_size)
+bool lks_s3_decode_key(const char *text, char *key, size_t key_size)
 {
     size_t count = 0;
 
@@ -79,7 +77,7 @@ static enum lks_status element_ended(const char *path,
     if (strcmp(path, "ListBucketResult/IsTruncated") == 0) {
         listing->truncated = strcmp(text, "true") == 0;
     } else if (strcmp(path, "ListBucketResult/Contents/Key") == 0) {
-        if (!decode_key(text, listing->key, sizeof(listing->key)))
+        if (!lks_s3_decode_key(text, listing->key, sizeof(listing->key)))
             return lks_error_set(error, LKS_CORRUPT, "a key that is none");
     } else if (strcmp(path, "ListBucketResult/Contents/Size") == 0) {
         if (!lks_parse_u64(text, &listing->size))
@@ -134,7 +132,7 @@ static enum lks_status list_page(struct listing *listing,
         .cancel = call->cancel,
     };
     struct lks_s3_answer answer;
-    char before[RAW_KEY_SIZE];
+    char before[LKS_S3_RAW_KEY_SIZE];
     enum lks_status status;
 
     status = write_query(listing, prefix, listing->max - listing->count, query,

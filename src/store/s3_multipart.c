@@ -8,11 +8,10 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "store/parallel.h"
 #include "store/s3_client.h"
-#include "store/s3_parallel.h"
 
-#define UPLOAD_ID_SIZE 1024u
-#define QUERY_SIZE (3 * UPLOAD_ID_SIZE + 64u)
+#define QUERY_SIZE (3 * LKS_UPLOAD_ID_SIZE + 64u)
 #define DOCUMENT_SIZE_MAX (4u << 20)
 #define REPLY_SIZE_MAX (64u << 10)
 #define ABORT_TIMEOUT_MS 600u /* whoever closes a stream waits for it */
@@ -44,7 +43,7 @@ static enum lks_status begin(struct upload *upload,
         .cancel = call->cancel,
     };
     struct lks_s3_answer answer;
-    char id[UPLOAD_ID_SIZE];
+    char id[LKS_UPLOAD_ID_SIZE];
     struct lks_buf text;
     enum lks_status status;
 
@@ -173,8 +172,8 @@ done:
     return status;
 }
 
-/* So that nobody pays for parts without an object. What is missed is for the
- * bucket's own rule about unfinished uploads. */
+/* So that nobody pays for parts without an object. What is missed is for those
+ * who reclaim. */
 static void give_up(struct upload *upload)
 {
     struct lks_call call = LKS_CALL_INIT;
@@ -213,7 +212,7 @@ enum lks_status lks_s3_put_parts(struct lks_s3 *s3,
         upload.part_size = lks_piece_size(body->size, upload.part_size);
     upload.part_count =
         (size_t)((body->size + upload.part_size - 1) / upload.part_size);
-    lks_buf_init(&upload.id, 3 * UPLOAD_ID_SIZE);
+    lks_buf_init(&upload.id, 3 * LKS_UPLOAD_ID_SIZE);
     upload.parts = lks_alloc_zero(upload.part_count, sizeof(*upload.parts));
     if (upload.parts == NULL) {
         status = lks_error_no_memory(error);

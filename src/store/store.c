@@ -440,3 +440,62 @@ enum lks_status lks_store_remove(struct lks_store *store,
                          store->url, first, key_count);
     return status;
 }
+
+enum lks_status lks_store_uploads(struct lks_store *store,
+                                  const char *prefix,
+                                  const struct lks_upload *after,
+                                  size_t max,
+                                  struct lks_upload *uploads,
+                                  size_t *out_count,
+                                  struct lks_call *call,
+                                  struct lks_error *error)
+{
+    struct lks_call unasked = LKS_CALL_INIT;
+    enum lks_status status = LKS_OK;
+    size_t count = 0;
+
+    assert(uploads != NULL);
+    assert(max > 0);
+    assert(max <= LKS_UPLOADS_MAX);
+    assert(after == NULL || lks_key_is_valid(after->key));
+
+    call = call != NULL ? call : &unasked;
+    if (!lks_key_prefix_is_valid(prefix))
+        status = refuse_key(prefix, error);
+    if (status == LKS_OK)
+        status = begin(store, call, error);
+    if (status == LKS_OK && store->ops->uploads != NULL)
+        status = store->ops->uploads(store, prefix, after, max, uploads, &count,
+                                     call, error);
+    count_requests(store, LKS_REQUEST_LIST, call);
+    trace(store, "uploads", prefix, count, status);
+    if (status != LKS_OK)
+        return lks_error_prefix(error, status,
+                                "list uploads of " SHOWN "/%.100s*", store->url,
+                                prefix);
+    assert(count <= max);
+    *out_count = count;
+    return LKS_OK;
+}
+
+enum lks_status lks_store_abort(struct lks_store *store,
+                                const struct lks_upload *upload,
+                                struct lks_call *call,
+                                struct lks_error *error)
+{
+    struct lks_call unasked = LKS_CALL_INIT;
+    enum lks_status status;
+
+    assert(store->ops->abort != NULL);
+
+    call = call != NULL ? call : &unasked;
+    status = begin_key(store, upload->key, call, error);
+    if (status == LKS_OK)
+        status = store->ops->abort(store, upload, call, error);
+    count_requests(store, LKS_REQUEST_REMOVE, call);
+    trace(store, "abort", upload->key, 0, status);
+    if (status != LKS_OK)
+        lks_error_prefix(error, status, "abort the upload of " SHOWN "/%s",
+                         store->url, upload->key);
+    return status;
+}

@@ -26,6 +26,11 @@
  *                   done: disk full, no connection)
  * put overwrites; the same answers but for LKS_EXISTS.
  * get, stat: LKS_NOT_FOUND when there is no such object.
+ *
+ * A write that its writer did not live to finish may leave something that costs
+ * what it holds and that no listing of objects shows: an upload in parts, a
+ * temporary file. uploads lists these, abort ends one. Whoever aborts needs a
+ * proof that nobody waits for the object: a writer at work would fail.
  */
 #ifndef LKS_STORE_STORE_H
 #define LKS_STORE_STORE_H
@@ -42,6 +47,8 @@
 #define LKS_ETAG_SIZE 72u
 #define LKS_LIST_MAX 1000u   /* keys of one list call */
 #define LKS_REMOVE_MAX 1000u /* keys of one remove call */
+#define LKS_UPLOADS_MAX 100u /* uploads of one uploads call */
+#define LKS_UPLOAD_ID_SIZE 1024u
 
 /*
  * One call: what the caller wants of it, and what the reply said besides. Zero
@@ -85,13 +92,19 @@ struct lks_listed {
     int64_t modified_ms;
 };
 
+/* A write that has begun, and has neither ended nor been aborted. */
+struct lks_upload {
+    char key[LKS_KEY_SIZE_MAX + 1];
+    char id[LKS_UPLOAD_ID_SIZE]; /* the store's, among those of one key */
+};
+
 /* What a request asks for; what requests cost differs by it. */
 enum lks_request {
     LKS_REQUEST_GET,
     LKS_REQUEST_STAT,
-    LKS_REQUEST_PUT, /* and create, and all of an upload in parts */
-    LKS_REQUEST_LIST,
-    LKS_REQUEST_REMOVE,
+    LKS_REQUEST_PUT,    /* and create, and all of an upload in parts */
+    LKS_REQUEST_LIST,   /* of objects or of uploads */
+    LKS_REQUEST_REMOVE, /* and abort */
     LKS_REQUEST_COUNT
 };
 
@@ -130,6 +143,19 @@ struct lks_store_ops {
                             const char *key,
                             struct lks_call *call,
                             struct lks_error *error);
+    /* Both are NULL where a write leaves nothing behind. */
+    enum lks_status (*uploads)(struct lks_store *store,
+                               const char *prefix,
+                               const struct lks_upload *after,
+                               size_t max,
+                               struct lks_upload *uploads,
+                               size_t *out_count,
+                               struct lks_call *call,
+                               struct lks_error *error);
+    enum lks_status (*abort)(struct lks_store *store,
+                             const struct lks_upload *upload,
+                             struct lks_call *call,
+                             struct lks_error *error);
     void (*close)(struct lks_store *store);
 };
 
@@ -250,6 +276,27 @@ enum lks_status lks_store_stat(struct lks_store *store,
                                const char *key,
                                struct lks_call *call,
                                struct lks_error *error);
+
+/*
+ * The uploads of keys that begin with `prefix` and come after `after` (NULL for
+ * all), by their keys, at most `max` <= LKS_UPLOADS_MAX. Fewer than `max` means
+ * that there are no more. Those of writers at work are among them.
+ */
+enum lks_status lks_store_uploads(struct lks_store *store,
+                                  const char *prefix,
+                                  const struct lks_upload *after,
+                                  size_t max,
+                                  struct lks_upload *uploads,
+                                  size_t *out_count,
+                                  struct lks_call *call,
+                                  struct lks_error *error);
+
+/* Ends an upload as it was listed, and frees what it holds. One that has ended
+ * since is no error, and what it made is not touched. */
+enum lks_status lks_store_abort(struct lks_store *store,
+                                const struct lks_upload *upload,
+                                struct lks_call *call,
+                                struct lks_error *error);
 
 /* The requests sent so far, as members of an object: gets, stats, puts, lists,
  * removes. */

@@ -80,7 +80,7 @@ static int clock_open(struct lks_file_store *file, int root_fd)
         return fd;
 
     lks_file_temp_init(&temp);
-    if (lks_file_temp_reserve(file, &temp) == 0)
+    if (lks_file_temp_reserve(file, "", &temp) == 0)
         fd = openat(temp.folder->fd, temp.name,
                     O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
     lks_file_temp_done(file, &temp);
@@ -271,6 +271,8 @@ static const struct lks_store_ops file_ops = {
     .list = lks_file_list,
     .remove = lks_file_remove,
     .stat = file_stat,
+    .uploads = lks_file_uploads,
+    .abort = lks_file_abort,
     .close = file_close,
 };
 

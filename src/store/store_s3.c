@@ -9,8 +9,8 @@
 
 #include "base/alloc.h"
 #include "store/credentials_aws.h"
+#include "store/parallel.h"
 #include "store/s3_client.h"
-#include "store/s3_parallel.h"
 
 #define REGION_FALLBACK "us-east-1"
 
@@ -31,6 +31,8 @@ static const struct lks_store_ops s3_ops = {
     .list = lks_s3_list,
     .remove = lks_s3_remove,
     .stat = lks_s3_stat,
+    .uploads = lks_s3_uploads,
+    .abort = lks_s3_abort,
     .close = s3_close,
 };
 

@@ -1,5 +1,8 @@
 /* The store in a folder keeps the contract, also where the system lacks what it
  * likes to use. */
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "store/file_store.h"
 #include "support/store_suite.h"
 
@@ -28,11 +31,28 @@ static enum lks_status open_making_do(const char *place,
     return status;
 }
 
+/* A name like that of a writer that was killed. */
+static void leave_upload(struct lks_store *store, const char *key)
+{
+    struct lks_file_store *file = (struct lks_file_store *)store;
+    struct lks_file_temp temp;
+    int fd;
+
+    assert_int_equal(lks_file_temp_reserve(file, key, &temp), 0);
+    fd = openat(temp.folder->fd, temp.name, O_CREAT | O_EXCL | O_WRONLY, 0666);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "begun", 5), 5);
+    close(fd);
+    temp.name[0] = '\0';
+    lks_file_temp_done(file, &temp);
+}
+
 int main(void)
 {
     struct store_backend backend = {
         .place_make = store_place_make,
         .place_remove = store_place_remove,
+        .leave_upload = leave_upload,
         .name_count = 100,
         .thread_count = 8,
         .large_size = (20u << 20) + 3,

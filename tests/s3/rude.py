@@ -287,7 +287,9 @@ class Rude:
 
     def note(self, request):
         with self.lock:
-            kind = "LIST" if "list-type" in request.query else request.method
+            kind = request.method
+            if kind == "GET" and {"list-type", "uploads"} & set(request.query):
+                kind = "LIST"
             self.requests[kind] += 1
             self.times.append(time.monotonic())
 

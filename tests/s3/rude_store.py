@@ -39,6 +39,7 @@ class MemoryStore:
         self.lock = threading.Lock()
         self.objects = {}
         self.uploads = {}
+        self.upload_keys = {}
         self.ahead = ahead
         self.conditional = conditional
         self.keys = {"testkey": ("testsecret", None, None)}
@@ -93,11 +94,14 @@ class MemoryStore:
         query = request.query
         if request.method == "GET" and "list-type" in query:
             return self.list(query)
+        if request.method == "GET" and "uploads" in query:
+            return self.list_uploads(query)
         if request.method == "POST" and "delete" in query:
             return self.delete_many(request.body)
         if request.method == "POST" and "uploads" in query:
-            upload = f"upload-{len(self.uploads)}"
+            upload = f"upload-{len(self.upload_keys):04}"
             self.uploads[upload] = {}
+            self.upload_keys[upload] = request.key
             return 200, {}, (f"<InitiateMultipartUploadResult><UploadId>{upload}"
                              "</UploadId></InitiateMultipartUploadResult>"
                              ).encode()
@@ -171,6 +175,22 @@ class MemoryStore:
         more = "true" if len(keys) > most else "false"
         return 200, {}, (f"<ListBucketResult><IsTruncated>{more}</IsTruncated>"
                          f"{items}</ListBucketResult>").encode()
+
+    def list_uploads(self, query):
+        after = query.get("key-marker", ""), query.get("upload-id-marker", "")
+        most = int(query["max-uploads"])
+        found = sorted((self.upload_keys[upload], upload)
+                       for upload in self.uploads)
+        found = [each for each in found
+                 if each[0].startswith(query["prefix"]) and each > after]
+        items = "".join(
+            f"<Upload><Key>{escape(urllib.parse.quote(key))}</Key>"
+            f"<UploadId>{upload}</UploadId></Upload>"
+            for key, upload in found[:most])
+        more = "true" if len(found) > most else "false"
+        return 200, {}, ("<ListMultipartUploadsResult><EncodingType>url"
+                         f"</EncodingType><IsTruncated>{more}</IsTruncated>"
+                         f"{items}</ListMultipartUploadsResult>").encode()
 
     @staticmethod
     def iso(seconds):

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 
@@ -135,6 +136,49 @@ static enum lks_status faulty_stat(struct lks_store *store,
     return spoil(store, fault, status, "stat", key, false, call, error);
 }
 
+static enum lks_status faulty_uploads(struct lks_store *store,
+                                      const char *prefix,
+                                      const struct lks_upload *after,
+                                      size_t max,
+                                      struct lks_upload *uploads,
+                                      size_t *out_count,
+                                      struct lks_call *call,
+                                      struct lks_error *error)
+{
+    struct faulty_store *faulty = (struct faulty_store *)store;
+    enum fault fault = decide(store, FAULTY_LIST, prefix);
+    size_t count = 0;
+
+    if (faulty->uploads_status != LKS_OK)
+        return lks_error_set(error, faulty->uploads_status,
+                             "uploads: a fault of the test");
+    for (size_t i = 0; i < faulty->upload_count && count < max; i++) {
+        if (after == NULL || strcmp(faulty->uploads[i].id, after->id) > 0)
+            uploads[count++] = faulty->uploads[i];
+    }
+    *out_count = count;
+    return spoil(store, fault, LKS_OK, "uploads", prefix, false, call, error);
+}
+
+static enum lks_status faulty_abort(struct lks_store *store,
+                                    const struct lks_upload *upload,
+                                    struct lks_call *call,
+                                    struct lks_error *error)
+{
+    struct faulty_store *faulty = (struct faulty_store *)store;
+    enum fault fault = decide(store, FAULTY_REMOVE, upload->key);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < faulty->upload_count && fault == FAULT_NONE; i++) {
+        if (strcmp(faulty->uploads[i].id, upload->id) != 0)
+            faulty->uploads[kept++] = faulty->uploads[i];
+    }
+    if (fault == FAULT_NONE)
+        faulty->upload_count = kept;
+    return spoil(store, fault, LKS_OK, "abort", upload->key, false, call,
+                 error);
+}
+
 static void faulty_close(struct lks_store *store)
 {
     lks_store_close(inner_of(store));
@@ -147,6 +191,8 @@ static const struct lks_store_ops faulty_ops = {
     .list = faulty_list,
     .remove = faulty_remove,
     .stat = faulty_stat,
+    .uploads = faulty_uploads,
+    .abort = faulty_abort,
     .close = faulty_close,
 };
 

@@ -27,6 +27,8 @@ enum faulty_op {
     FAULTY_OPS,
 };
 
+#define FAULTY_UPLOADS_MAX 8u
+
 /* What happens to this call. May itself use the inner store: what it does then
  * comes before the call. */
 typedef enum fault fault_fn(enum faulty_op op, const char *key, void *arg);
@@ -38,6 +40,12 @@ struct faulty_store {
     void *arg;
     _Atomic int64_t date_add_ms; /* the store's clock runs ahead by this */
     _Atomic uint64_t counts[FAULTY_OPS];
+
+    /* What uploads() shows, in order, and abort() takes away; or how it fails,
+     * if that is not LKS_OK. */
+    struct lks_upload uploads[FAULTY_UPLOADS_MAX];
+    size_t upload_count;
+    enum lks_status uploads_status;
 };
 
 /* Takes `inner` over; closed as any store. */

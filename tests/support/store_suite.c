@@ -55,6 +55,8 @@ int store_suite_run(const struct store_backend *backend)
                 backend);
     count =
         add(tests, count, store_suite_lists, store_suite_list_count, backend);
+    count = add(tests, count, store_suite_uploads, store_suite_upload_count,
+                backend);
     count = add(tests, count, store_suite_threads, store_suite_thread_count,
                 backend);
     return _cmocka_run_group_tests(backend->name, tests, count, NULL, NULL);

@@ -19,6 +19,10 @@ struct store_backend {
                             struct lks_store **out_store,
                             struct lks_error *error);
 
+    /* Begins to write an object, and does not go on, as a writer that was
+     * killed. NULL where that leaves nothing. */
+    void (*leave_upload)(struct lks_store *store, const char *key);
+
     /* How much the tests do: requests to a far store take their time. */
     uint32_t name_count;   /* of a race */
     uint32_t thread_count; /* at the same time */
@@ -50,6 +54,8 @@ extern const struct CMUnitTest store_suite_objects[];
 extern const size_t store_suite_object_count;
 extern const struct CMUnitTest store_suite_lists[];
 extern const size_t store_suite_list_count;
+extern const struct CMUnitTest store_suite_uploads[];
+extern const size_t store_suite_upload_count;
 extern const struct CMUnitTest store_suite_threads[];
 extern const size_t store_suite_thread_count;
 

@@ -42,12 +42,14 @@ static enum lks_status torture_reclaim(void *arg)
     return status;
 }
 
+/* Of a run of one rank: several watermarks are read by as many threads as there
+ * is memory for, and none of them fails anything. */
 static enum lks_status torture_watermark(void *arg)
 {
     struct lks_error error;
 
     (void)arg;
-    return lks_stream_watermark(life.stream, "train", 2, 0, 5, life.options,
+    return lks_stream_watermark(life.stream, "train", 1, 0, 5, life.options,
                                 &error);
 }
 
@@ -92,7 +94,6 @@ static void nothing_is_held_when_memory_is_out(void **state)
     (void)state;
     life_add(life.stream, "a", 270);
     torture_change(torture_watermark, NULL);
-    life_mark("train", 2, 1, 7);
     torture(torture_info, NULL);
     torture(torture_reclaim, &dry_run);
     assert_int_equal(life_count("data/"), 270);

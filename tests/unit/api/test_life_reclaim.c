@@ -126,6 +126,94 @@ static void orphans_go_once_they_are_proved(void **state)
     lks_producer_close(producer);
 }
 
+/* An upload of a TGB that has begun and not ended. */
+static void begin_upload(const char *key)
+{
+    struct lks_upload *upload = &life.store->uploads[life.store->upload_count];
+
+    assert_true(life.store->upload_count < FAULTY_UPLOADS_MAX);
+    snprintf(upload->key, sizeof(upload->key), "%s", key);
+    snprintf(upload->id, sizeof(upload->id), "%zu", life.store->upload_count++);
+}
+
+static bool is_uploading(const char *key)
+{
+    for (size_t i = 0; i < life.store->upload_count; i++) {
+        if (strcmp(life.store->uploads[i].key, key) == 0)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t upload_count_of(const json_t *report, const char *part)
+{
+    return life_number(json_object_get(json_object_get(report, part),
+                                       "uploads"),
+                       "count");
+}
+
+static void uploads_are_aborted_once_nobody_can_commit_them(void **state)
+{
+    char old[LKS_NAME_SIZE], live[LKS_NAME_SIZE], flying[LKS_NAME_SIZE];
+    struct lks_producer *producer;
+    struct lks_error error;
+    uint32_t tag;
+
+    (void)state;
+    producer = life_producer(life.stream, "p0");
+    tag = lks_owner_tag(producer->identity.owner);
+    for (int i = 0; i < 4; i++)
+        assert_status(LKS_OK, life_append(producer, "p0", &error));
+    lks_data_name("p0", 1, tag, 3, live); /* It was sent twice, say. */
+    lks_producer_close(producer);
+    producer = life_producer(life.stream, "p0");
+    lks_data_name("p0", 1, tag, 4, old);
+    lks_data_name("p0", 2, lks_owner_tag(producer->identity.owner), 4, flying);
+    begin_upload(old);
+    begin_upload(live);
+    begin_upload(flying);
+    begin_upload("data/stranger/1-00000000/0");
+
+    for (int dry_run = 1; dry_run >= 0; dry_run--) {
+        json_t *report = life_reclaim(dry_run);
+
+        assert_int_equal(upload_count_of(report, "removed"), 1);
+        assert_int_equal(upload_count_of(report, "left"), 3);
+        assert_int_equal(is_uploading(old), dry_run);
+        json_decref(report);
+    }
+    assert_true(is_uploading(live));
+    assert_true(is_uploading(flying));
+    assert_status(LKS_OK, life_append(producer, "p0", &error));
+    lks_producer_close(producer);
+
+    /* With its step goes what was left of it. */
+    life_mark("train", 1, 0, 4);
+    json_decref(life_reclaim(false));
+    assert_false(is_uploading(live));
+    life_assert_sound(life.stream);
+}
+
+static void a_store_that_lists_no_uploads_is_told_and_no_failure(void **state)
+{
+    enum lks_status statuses[] = {LKS_DENIED, LKS_UNSUPPORTED};
+
+    (void)state;
+    life_add(life.stream, "p0", 4);
+    life_mark("train", 1, 0, 2);
+    for (size_t i = 0; i < 2; i++) {
+        json_t *report;
+
+        life.store->uploads_status = statuses[i];
+        report = life_reclaim(false);
+        assert_non_null(
+            strstr(json_string_value(json_object_get(report, "uploads_unseen")),
+                   "a fault of the test"));
+        json_decref(report);
+    }
+    assert_int_equal(life_count("data/"), 2);
+}
+
 static void what_a_finished_producer_left_in_flight_goes(void **state)
 {
     struct lks_producer *producer;
@@ -397,6 +485,8 @@ int main(void)
         LIFE_TEST(a_dry_run_tells_what_is_then_removed),
         LIFE_TEST(manifests_go_by_the_age_of_their_successor),
         LIFE_TEST(orphans_go_once_they_are_proved),
+        LIFE_TEST(uploads_are_aborted_once_nobody_can_commit_them),
+        LIFE_TEST(a_store_that_lists_no_uploads_is_told_and_no_failure),
         LIFE_TEST(what_a_finished_producer_left_in_flight_goes),
         LIFE_TEST(a_pin_that_races_a_reclaim_holds),
         LIFE_TEST(a_run_that_races_a_reclaim_keeps_its_steps),

@@ -1,9 +1,9 @@
 /*
- * Pieces in parallel: the calling thread and helpers that live as long as the
+ * In parallel: the calling thread and helpers that live as long as the
  * call. Starting them costs tens of microseconds, a piece at least some
  * milliseconds, so there is no pool to keep.
  */
-#include "store/s3_parallel.h"
+#include "store/parallel.h"
 
 #include <assert.h>
 

@@ -1,8 +1,8 @@
 /*
- * Doing the pieces of one large transfer several at a time.
+ * Doing many transfers, or the pieces of a large one, several at a time.
  */
-#ifndef LKS_STORE_S3_PARALLEL_H
-#define LKS_STORE_S3_PARALLEL_H
+#ifndef LKS_STORE_PARALLEL_H
+#define LKS_STORE_PARALLEL_H
 
 #include "store/store.h"
 
