@@ -9,7 +9,8 @@ set -euo pipefail
 more=()
 for name in "$@"; do
     if [[ $name == python ]]; then
-        more+=(python3-venv python3-torch python3-numpy python3-pil ffmpeg)
+        more+=(ca-certificates python3-venv python3-torch python3-numpy
+            python3-pil ffmpeg)
     else
         more+=("$name")
     fi

@@ -11,6 +11,7 @@ once and looks that it is seen.
 import argparse
 import ast
 import collections
+import functools
 import json
 import pathlib
 import re
@@ -93,6 +94,17 @@ class Source:
     def is_c(self):
         return self.suffix in (".c", ".h")
 
+    @functools.cached_property
+    def code(self):
+        """Without comments and literals."""
+        return COMMENT_OR_TEXT.sub(blank, self.text)
+
+    @functools.cached_property
+    def code_with_literals(self):
+        def keep(match):
+            return blank(match) if match[0][0] == "/" else match[0]
+        return COMMENT_OR_TEXT.sub(keep, self.text)
+
     def room(self):
         """The room whose view of the tree this file has, or None."""
         parts = self.path.split("/")
@@ -110,12 +122,6 @@ class Source:
 def blank(match):
     """Spaces for a comment or literal, so that line numbers stay."""
     return re.sub(r"[^\n]", " ", match.group(0))
-
-
-def without_comments(text):
-    def keep_text(match):
-        return blank(match) if match.group(0)[0] == "/" else match.group(0)
-    return COMMENT_OR_TEXT.sub(keep_text, text)
 
 
 def line_of(text, position):
@@ -152,7 +158,7 @@ def check_c_functions(source):
     """A body opens with { and closes with } in column 0, and nowhere else."""
     if not source.is_c():
         return
-    lines = COMMENT_OR_TEXT.sub(blank, source.text).split("\n")
+    lines = source.code.split("\n")
     opened = None
     for number, line in enumerate(lines, 1):
         if line.startswith("{"):
@@ -193,7 +199,7 @@ def check_opening_comment(source):
 def check_typedefs(source):
     if not source.is_c():
         return
-    code = COMMENT_OR_TEXT.sub(blank, source.text)
+    code = source.code
     for match in re.finditer(r"\btypedef\s+(struct|union|enum)\b([^;{]*)", code):
         if "(" in match.group(2):
             continue  # a function's type
@@ -204,7 +210,7 @@ def check_typedefs(source):
 def check_asserts(source):
     if not source.is_c():
         return
-    code = COMMENT_OR_TEXT.sub(blank, source.text)
+    code = source.code
     for match in re.finditer(r"\bassert\(([^;]*)\);", code):
         depth = 0
         for index, char in enumerate(match.group(1)):
@@ -218,16 +224,17 @@ def check_asserts(source):
 def check_banned(source):
     if not source.is_c():
         return
-    code = COMMENT_OR_TEXT.sub(blank, source.text)
+    instead_of = {}
     for names, where, except_in, instead in BANNED:
         if not source.path.startswith(where):
             continue
-        if except_in and re.fullmatch(except_in, source.path):
-            continue
-        pattern = r"(?<![\w.>])(" + "|".join(names.split()) + r")\s*\("
-        for match in re.finditer(pattern, code):
+        if not except_in or not re.fullmatch(except_in, source.path):
+            instead_of.update(dict.fromkeys(names.split(), instead))
+    code = source.code
+    for match in re.finditer(r"(?<![\w.>])(\w+)\s*\(", code):
+        if match[1] in instead_of:
             yield (line_of(code, match.start()),
-                   f"{match.group(1)}() is banned here; use {instead}")
+                   f"{match[1]}() is banned here; use {instead_of[match[1]]}")
     if source.path.startswith("src/"):
         for match in re.finditer(r"\b(stdout|stderr)\b", code):
             yield (line_of(code, match.start()),
@@ -257,7 +264,7 @@ def include_from_room(source, room, name):
 def check_includes(source, paths):
     if not source.is_c():
         return
-    code = without_comments(source.text)
+    code = source.code_with_literals
     for match in INCLUDE.finditer(code):
         line, name = line_of(code, match.start()), match.group(2)
         for prefix, owner in OWNED_HEADERS.items():
@@ -299,7 +306,7 @@ def check_dead_headers(sources):
     included = set()
     for source in sources:
         if source.is_c():
-            for match in INCLUDE.finditer(without_comments(source.text)):
+            for match in INCLUDE.finditer(source.code_with_literals):
                 included.add(match.group(2).rpartition("/")[2])
     for source in sources:
         if source.suffix == ".h" and source.name not in included:

@@ -23,7 +23,13 @@ for name in $(compgen -e LAKESTREAM_); do
     unset "$name"
 done
 
-room=$(mktemp -d "${TMPDIR:-/tmp}/lakestream-case.XXXXXX")
+# In memory where there is enough of it: a case says what it wants of a disk.
+parent=${TMPDIR:-/tmp}
+if [[ -w /dev/shm ]] &&
+    (($(stat -f -c '%a * %S' /dev/shm) >= 1 << 30)); then
+    parent=/dev/shm
+fi
+room=$(mktemp -d "$parent/lakestream-case.XXXXXX")
 trap 'rm -rf "$room"' EXIT
 mkdir "$room/work"
 cd "$room/work" || exit 1

@@ -53,9 +53,9 @@ int main(void)
         .place_make = store_place_make,
         .place_remove = store_place_remove,
         .leave_upload = leave_upload,
-        .name_count = 100,
+        .name_count = 50,
         .thread_count = 8,
-        .large_size = (20u << 20) + 3,
+        .large_size = (9u << 20) + 3,
     };
     int failed_count = 0;
 

@@ -11,9 +11,9 @@
 #include "store/file_store.h"
 #include "support/store_suite.h"
 
-#define NAMES 400u
+#define NAMES 200u
 #define PROCESSES 4u
-#define KILLS 12u
+#define KILLS 8u
 #define UNIT 4096u
 
 struct shared {

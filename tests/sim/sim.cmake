@@ -1,7 +1,8 @@
 # The simulator, and its mutants: the same with one rule of the protocol taken
 # out of a copy of the product's source. Each must be caught.
 #
-#   sim.quick, sim.twice    a few seeds; the same seeds twice
+#   sim.quick               a few seeds
+#   sim.twice               the same seeds twice (slow)
 #   sim.1000                a thousand seeds of everything (slow)
 #   sim.scenario.<name>     some seeds of one hazard (slow)
 #   sim.mutant.<name>       its scenario breaks the invariant it names (slow)
@@ -26,8 +27,8 @@ target_link_libraries(sim_objects PUBLIC lks_api m)
 add_executable(sim $<TARGET_OBJECTS:sim_objects>)
 target_link_libraries(sim PRIVATE lks_api m)
 
-lks_add_test(sim.quick quick sim --seeds 1-40 -j2)
-lks_add_test(sim.twice quick sim --seeds 1-8 -j2 --twice)
+lks_add_test(sim.quick quick sim --seeds 1-12 -j2)
+lks_add_test(sim.twice "slow;sanitize" sim --seeds 1-8 -j2 --twice)
 lks_add_test(sim.1000 slow sim --seeds 1-1000 -j2)
 
 set(names "")

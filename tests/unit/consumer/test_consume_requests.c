@@ -122,7 +122,7 @@ static void following_costs_at_most_a_get_per_step(void **state)
 
         consume_begin(&consume, 1, 1);
         consume_set(&consume, "poll_ms", "1");
-        follow(&consume, leads[i], 1000);
+        follow(&consume, leads[i], 400);
         consume_end(&consume);
     }
 }
@@ -200,7 +200,7 @@ static void little_is_fetched_that_is_not_needed(void **state)
     consume.builder.shape.size = 1u << 20;
     consume.builder.shape.spread = 1000;
     consumer = consume_open(&consume, 1, 0, 0);
-    for (uint64_t step = 0; step < 40; step++) {
+    for (uint64_t step = 0; step < 10; step++) {
         consume_add(&consume, 1, 1);
         consume_take(&consume, consumer, step);
     }
