@@ -251,7 +251,8 @@ LKS_API enum lks_status lks_producer_finish(struct lks_producer *producer,
  * Counters since opening, as JSON: tgbs, bytes, commits, attempts, conflicts,
  * throttled, requests (for manifests, tries included), requests_per_commit,
  * append_to_visible_ms {p50, p95, max}, blocked_ms; and what pacing makes of
- * them: attempt_ms (T), active (N, producers that commit), gap_ms.
+ * them: attempt_ms (T, a look and a try), look_ms, active (N, producers that
+ * commit), gap_ms.
  */
 LKS_API enum lks_status lks_producer_stats(struct lks_producer *producer,
                                            char **out_json,

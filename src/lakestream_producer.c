@@ -196,15 +196,15 @@ enum lks_status lks_producer_stats(struct lks_producer *producer,
         ", \"attempts\": %" PRIu64 ", \"conflicts\": %" PRIu64
         ", \"throttled\": %" PRIu64 ", \"requests\": %" PRIu64
         ", \"requests_per_commit\": %.3f, \"attempt_ms\": %.3f"
-        ", \"active\": %" PRIu32 ", \"gap_ms\": %.3f"
+        ", \"look_ms\": %.3f, \"active\": %" PRIu32 ", \"gap_ms\": %.3f"
         ", \"append_to_visible_ms\": {\"p50\": %.3f, \"p95\": %.3f, "
         "\"max\": %.3f}, \"blocked_ms\": %.3f}",
         stats.tgb_count, stats.raw_size, stats.won_count, stats.try_count,
         stats.lost_count, stats.throttled_count, stats.request_count,
         (double)stats.request_count /
             (double)(stats.won_count > 0 ? stats.won_count : 1),
-        (double)stats.attempt_ns / 1e6, stats.active,
-        (double)stats.gap_ns / 1e6,
+        (double)stats.attempt_ns / 1e6, (double)stats.look_ns / 1e6,
+        stats.active, (double)stats.gap_ns / 1e6,
         (double)lks_histogram_quantile(visible, 0.5) / 1e3,
         (double)lks_histogram_quantile(visible, 0.95) / 1e3,
         (double)visible->max / 1e3, (double)stats.blocked_ns / 1e6);

@@ -266,6 +266,8 @@ void lks_pacing_settled(struct lks_pacing *pacing,
         pacing->losses = 0;
         pacing->has_won = true;
         pacing->won_ns = pacing->landed_ns;
+        pacing->alone = pacing->view.version == pacing->won_version + 1;
+        pacing->won_version = pacing->view.version;
         measure_rate(pacing, true);
     } else if (pacing->losses < UINT32_MAX) {
         pacing->losses++;

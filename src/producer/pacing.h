@@ -104,6 +104,8 @@ struct lks_pacing {
     bool tried; /* and not settled */
     bool has_won;
     uint64_t won_ns; /* when the last commit landed, about */
+    uint64_t won_version;
+    bool alone;      /* and the version before it was its own, too */
     uint64_t gap_ns; /* mean, from one commit to the next try */
     uint64_t next_try_ns;
     uint64_t hold_ns;  /* nothing before this, whatever the policy says */
@@ -112,6 +114,8 @@ struct lks_pacing {
     double gap_factor; /* DAC's correction */
 
     /* Of turns. */
+    uint64_t slept_on;   /* the version known at the last sleep without a look
+                          * for the newest */
     uint64_t drawn;      /* the version for which a guest has drawn its lot */
     double chance;       /* that it goes; other guests may be there too */
     uint64_t guest_gap;  /* when it was last judged... */

@@ -30,6 +30,8 @@
 #define POLL 0.6
 /* Who missed a version so long ago and now finds it is not late. */
 #define FRESH 1.5
+/* Who has been alone believes to be so for that long. */
+#define LONE 40.0
 /* What turns take when all is well, at most. Sleep is never longer than by
  * this, though turns may have been: they would stay so. */
 #define TURN_MAX 1.2
@@ -105,6 +107,15 @@ static bool is_fresh(const struct lks_pacing *pacing, uint64_t now_ns)
 {
     return pacing->absent == pacing->view.version &&
            (double)(now_ns - pacing->absent_ns) < FRESH * unit_ns(pacing);
+}
+
+/* Whether it makes all versions, and its own one is the newest known: then most
+ * likely it is the newest, and a look before the try would tell nothing. */
+static bool is_alone(const struct lks_pacing *pacing, uint64_t now_ns)
+{
+    return pacing->alone && pacing->view.turn.members == 1 &&
+           pacing->won_version == pacing->view.version &&
+           (double)(now_ns - pacing->won_ns) < LONE * unit_ns(pacing);
 }
 
 /* When the turn of the member with so much before it begins, if the ones before
@@ -225,7 +236,8 @@ static uint64_t spread_versions(const struct lks_pacing *pacing, uint64_t turns)
     return (uint64_t)(spread_ns(pacing, turns) / version_ns(pacing)) + 1;
 }
 
-/* The newest version is among the `left` from the one known: near enough. */
+/* The newest version is among the `left` from the one known: near enough, if
+ * turns go on. So it is not done twice at one version: perhaps nobody comes. */
 static void sleep_on(struct lks_pacing *pacing,
                      uint64_t now_ns,
                      uint64_t left,
@@ -237,6 +249,7 @@ static void sleep_on(struct lks_pacing *pacing,
     if ((double)pacing->absent_ns > since_ns)
         pacing->landed_ns -= (uint64_t)since_ns;
     pacing->anchor = pacing->view.version;
+    pacing->slept_on = pacing->view.version;
     pacing->misses = 0;
     pacing->hits = 0;
     aim(pacing, now_ns, out_step);
@@ -252,7 +265,8 @@ static void missed(struct lks_pacing *pacing,
     uint64_t back = spread_versions(pacing, turns);
     double wait_ns = POLL * unit_ns(pacing);
 
-    if (left < turns && left <= back) {
+    if (left < turns && left <= back &&
+        pacing->slept_on != pacing->view.version) {
         sleep_on(pacing, now_ns, left, out_step);
         return;
     }
@@ -314,6 +328,8 @@ static void next_as_member(struct lks_pacing *pacing,
         return;
     }
     look_at(out_step, now_ns, due, 1);
+    if (is_alone(pacing, now_ns + out_step->wait_ns))
+        out_step->act = LKS_ACT_TRY;
 }
 
 /* One lot is drawn for each version. */

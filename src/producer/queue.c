@@ -99,6 +99,7 @@ static void link_locked(struct lks_queue *queue, struct lks_tgb *tgb)
         queue->locked.last->next = tgb;
     queue->locked.last = tgb;
     queue->locked.count++;
+    queue->locked.uploading++;
     queue->locked.held_size += tgb->held_size;
     queue->locked.stats.tgb_count++;
     for (uint32_t i = 0; i < tgb->slice_count; i++)
@@ -150,6 +151,7 @@ void lks_queue_stored(struct lks_tgb *tgb,
 
     queue_enter(queue);
     queue->locked.held_size -= tgb->held_size;
+    queue->locked.uploading--;
     if (status == LKS_OK)
         tgb->stored = true;
     else
@@ -266,8 +268,14 @@ void lks_queue_note_pacing(struct lks_queue *queue,
     queue->locked.stats.request_count = request_count;
     queue->locked.stats.gap_ns = pacing->gap_ns;
     queue->locked.stats.attempt_ns = (uint64_t)lks_pacing_attempt_ns(pacing);
+    queue->locked.stats.look_ns = (uint64_t)pacing->get_ns;
     queue->locked.stats.active = pacing->view.active;
     queue_leave(queue);
+}
+
+static bool is_awaited_locked(const struct lks_queue *queue)
+{
+    return queue->locked.awaiting > 0 && queue->locked.uploading == 0;
 }
 
 bool lks_queue_is_awaited(struct lks_queue *queue)
@@ -275,7 +283,7 @@ bool lks_queue_is_awaited(struct lks_queue *queue)
     bool awaited;
 
     queue_enter(queue);
-    awaited = queue->locked.awaiting > 0;
+    awaited = is_awaited_locked(queue);
     queue_leave(queue);
     return awaited;
 }
@@ -287,9 +295,9 @@ bool lks_queue_rest(struct lks_queue *queue, uint64_t duration_ns)
     bool was_awaited;
 
     queue_enter(queue);
-    was_awaited = queue->locked.awaiting > 0;
+    was_awaited = is_awaited_locked(queue);
     while (!rested && !lks_cancelled(queue->cancel) &&
-           (was_awaited || queue->locked.awaiting == 0)) {
+           (was_awaited || !is_awaited_locked(queue))) {
         if (!lks_monitor_wait(queue->env, queue->monitor, deadline_ns))
             rested = true;
     }

@@ -23,6 +23,7 @@ struct lks_queue_stats {
     uint64_t request_count;          /* looks and tries: the control requests */
     uint64_t gap_ns;                 /* what pacing makes of it all */
     uint64_t attempt_ns;             /* T */
+    uint64_t look_ns;                /* the part of it that is a look */
     uint32_t active;                 /* N */
     struct lks_histogram visible_us; /* from append to seen committed */
 };
@@ -43,6 +44,7 @@ struct lks_queue {
         bool held_back;           /* the stream is at its limit */
         uint32_t count_max;       /* its share of what is left of that */
         bool closing;
+        uint32_t uploading;     /* of count: not stored yet */
         uint32_t awaiting;      /* who wait until it is empty */
         struct lks_error error; /* the first failure; it stays */
         struct lks_queue_stats stats;
@@ -99,11 +101,12 @@ void lks_queue_note_pacing(struct lks_queue *queue,
                            const struct lks_pacing *pacing,
                            uint64_t request_count);
 
-/* Whether somebody waits until it is empty. */
+/* Whether somebody waits until it is empty, and only for commits: while TGBs
+ * are being uploaded, committing others brings nobody's end nearer. */
 bool lks_queue_is_awaited(struct lks_queue *queue);
 
-/* Sleeps for so long. Returns early, and false, when somebody begins to wait
- * until it is empty, or there is nothing more to do. */
+/* Sleeps for so long. Returns early, and false, when that becomes so, or there
+ * is nothing more to do. */
 bool lks_queue_rest(struct lks_queue *queue, uint64_t duration_ns);
 
 /* Every waiting and later call fails with this. The first one counts. */

@@ -101,6 +101,19 @@ class Fault:
             return True
 
 
+class Latency(Fault):
+    """A store far away: lognormal, half of it there and half of it back."""
+
+    def __init__(self, mean_seconds, sigma=0.4, **which):
+        super().__init__("latency", seconds=mean_seconds, **which)
+        self.sigma = sigma
+
+    def draw(self):
+        with self.lock:
+            return self.seconds * self.random.lognormvariate(
+                -self.sigma ** 2 / 2, self.sigma)
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = HANG_SECONDS
@@ -233,6 +246,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def delay(self, request, fault):
         time.sleep(fault.seconds)
         self.reply(request, *self.served(request))
+
+    def latency(self, request, fault):
+        half = fault.draw() / 2
+        time.sleep(half)
+        reply = self.served(request)
+        time.sleep(half)
+        self.reply(request, *reply)
 
     def elsewhere(self, request, fault):
         """Only a signature for eu-north-1 is served here."""

@@ -253,6 +253,70 @@ static void commits_are_saved_up_unless_somebody_waits(void **state)
     assert_true(next(&fixture).wait_ns < 100 * MS);
 }
 
+/* A try that is seen 20 ms later as the next version. */
+static void win(struct fixture *fixture)
+{
+    lks_pacing_tried(&fixture->pacing, fixture->now_ns,
+                     fixture->now_ns + 40 * MS);
+    fixture->now_ns += 40 * MS;
+    fixture->view.turn.ahead++;
+    fixture->view.turn.ahead_ready++;
+    fixture->view.turn.ahead_permille += 1000;
+    look(fixture, 1, true);
+    lks_pacing_settled(&fixture->pacing, LKS_OUTCOME_WON, fixture->now_ns, 0.5);
+}
+
+static void who_made_the_last_versions_alone_tries_without_a_look(void **state)
+{
+    struct fixture fixture;
+    struct lks_step step;
+
+    (void)state;
+    set_up(&fixture, 0);
+    fixture.view.turn.members = 1;
+    look(&fixture, 1, false);
+    win(&fixture);
+    assert_int_equal(next(&fixture).act, LKS_ACT_LOOK);
+    win(&fixture);
+    step = next(&fixture);
+    assert_int_equal(step.act, LKS_ACT_TRY);
+    assert_in_range(step.wait_ns, 1050 * MS, 1140 * MS);
+
+    /* Not after long, nor when there are two of them. */
+    fixture.now_ns += 60 * T_MS * MS;
+    assert_int_equal(next(&fixture).act, LKS_ACT_LOOK);
+    win(&fixture);
+    assert_int_equal(next(&fixture).act, LKS_ACT_TRY);
+    fixture.view.turn.members = 2;
+    win(&fixture);
+    assert_int_equal(next(&fixture).act, LKS_ACT_LOOK);
+}
+
+/* Everybody else has gone: no look finds anything, however long it sleeps. */
+static void a_member_that_nobody_comes_before_takes_over(void **state)
+{
+    struct fixture fixture;
+    uint64_t start_ns;
+    struct lks_step step;
+
+    (void)state;
+    for (uint32_t ahead = 1; ahead < 64; ahead++) {
+        set_up(&fixture, ahead);
+        fixture.view.turn.members = 64;
+        fixture.view.turn.lap_permille = 64000;
+        look(&fixture, 1, true);
+        start_ns = fixture.now_ns;
+        step = next(&fixture);
+        while (step.act == LKS_ACT_LOOK) {
+            fixture.now_ns += step.wait_ns;
+            look(&fixture, step.stride, false);
+            /* Three laps of 3 T for each. */
+            assert_true(fixture.now_ns - start_ns < 9 * 64 * T_MS * MS);
+            step = next(&fixture);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +330,8 @@ int main(void)
         cmocka_unit_test(a_guest_goes_on_a_guests_version_only),
         cmocka_unit_test(guests_go_less_often_when_they_meet),
         cmocka_unit_test(commits_are_saved_up_unless_somebody_waits),
+        cmocka_unit_test(who_made_the_last_versions_alone_tries_without_a_look),
+        cmocka_unit_test(a_member_that_nobody_comes_before_takes_over),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
