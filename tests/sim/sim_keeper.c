@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "sim/sim_run.h"
+#include "sim/sim_team.h"
 
 #define PIN_NAMES 3u
 #define NEAR_STEPS 3u
@@ -84,7 +85,7 @@ static bool unpin(struct sim_job *job,
     vow->name[0] = '\0';
     status = lks_stream_unpin(stream, name, options, &error);
     lks_options_free(options);
-    if (status == LKS_NOT_FOUND && was_given)
+    if (status == LKS_NOT_FOUND && was_given && !job->run->truth.life.dropped)
         sim_fail(job->run->world, SIM_SAFE, "pin %s is gone", name);
     if (status != LKS_OK && status != LKS_NOT_FOUND)
         sim_job_judge(job, &error);
@@ -104,7 +105,7 @@ static void read_pinned(struct sim_job *job,
     if (step >= job->run->truth.step_count)
         return;
     status = lks_stream_get(stream, step, 0, &batch, &error);
-    if (status == LKS_RECLAIMED)
+    if (status == LKS_RECLAIMED && !job->run->truth.life.dropped)
         sim_fail(job->run->world, SIM_SAFE, "a pinned step is gone: %s",
                  error.message);
     if (status != LKS_OK) {
@@ -200,6 +201,73 @@ void sim_evict(void *arg)
     lks_stream_close(stream);
 }
 
+/* The first job does not come back, or a rank of it: whoever sees that evicts
+ * what is lost. */
+void sim_evict_team(void *arg)
+{
+    struct sim_job *job = arg;
+    struct sim_team *team = &job->run->teams[0];
+    struct lks_stream *stream = sim_job_stream(job);
+    struct lks_options *options = keeper_options();
+    uint32_t rank;
+
+    sim_job_sleep(job, job->run->knobs.team_evict_s);
+    while (!job->done) {
+        struct lks_error error;
+        enum lks_status status = LKS_OK;
+
+        if (sim_team_lose(team, &rank))
+            status = lks_stream_evict_group(stream, team->group, rank, options,
+                                            &error);
+        if (status == LKS_OK || status == LKS_NOT_FOUND) {
+            sim_team_evicted(team);
+            sim_job_done(job);
+        } else {
+            sim_job_judge(job, &error);
+            sim_job_sleep(job, EVICT_MEAN_S);
+        }
+    }
+    lks_options_free(options);
+    lks_stream_close(stream);
+}
+
+/* ------------------------------------------------------------ dropping -- */
+
+static enum lks_status drop_once(struct sim_job *job, struct lks_stream *stream)
+{
+    struct lks_options *options = keeper_options();
+    struct lks_error error;
+    char *json = NULL;
+    enum lks_status status =
+        lks_stream_drop(stream, true, options, &json, &error);
+
+    job->run->drops = true;
+    if (status != LKS_OK)
+        sim_job_judge(job, &error);
+    else if (!job->run->truth.life.dropped)
+        sim_fail(job->run->world, SIM_DURABLE,
+                 "%s was told that the stream is dropped, and it is not",
+                 job->name);
+    lks_text_free(json);
+    lks_options_free(options);
+    return status;
+}
+
+/* The others find out by themselves; a while later they are through with it. */
+void sim_drop(void *arg)
+{
+    struct sim_job *job = arg;
+    struct lks_stream *stream = sim_job_stream(job);
+
+    sim_job_sleep(job, job->run->knobs.drop_s);
+    while (drop_once(job, stream) != LKS_OK)
+        sim_job_sleep(job, 1.0);
+    sim_job_sleep(job, job->run->knobs.drop_s);
+    sim_job_done(job);
+    sim_run_dropped(job->run);
+    lks_stream_close(stream);
+}
+
 /* ---------------------------------------------------------------- last -- */
 
 static void unpin_all(struct sim_job *job, struct lks_stream *stream)
@@ -223,9 +291,11 @@ void sim_sweep_last(void *arg)
     struct lks_stream *stream = sim_job_stream(job);
     enum lks_status status = LKS_UNAVAILABLE;
 
-    unpin_all(job, stream);
+    if (!job->run->drops)
+        unpin_all(job, stream);
     for (uint32_t i = 0; i < LAST_TRIES && status != LKS_OK; i++)
-        status = reclaim_once(job, stream, false);
+        status = job->run->drops ? drop_once(job, stream)
+                                 : reclaim_once(job, stream, false);
     if (status != LKS_OK)
         sim_fail(job->run->world, SIM_LIVE, "nobody can reclaim");
     sim_truth_check_swept(&job->run->truth);

@@ -72,10 +72,11 @@ void sim_truth_check_swept(struct sim_truth *truth)
             kept = is_kept_manifest(truth, version, before);
             before = object;
         } else {
-            kept = strcmp(object->key, LKS_DESCRIPTOR_NAME) == 0 ||
-                   is_live_data(truth, object->key) ||
-                   is_live_index(truth, object->key) ||
-                   is_shown_mark(truth, object->key);
+            kept =
+                strcmp(object->key, LKS_DESCRIPTOR_NAME) == 0 ||
+                (!truth->life.dropped && (is_live_data(truth, object->key) ||
+                                          is_live_index(truth, object->key) ||
+                                          is_shown_mark(truth, object->key)));
         }
         if (!kept)
             sim_fail(truth->world, SIM_NO_LEAK,

@@ -187,7 +187,20 @@ static void check_first_live(struct sim_truth *truth,
                  version, claimed, groups);
 }
 
-/* Appends wait at the limit. */
+/* What was live when the last of these steps was appended. */
+static uint64_t bytes_before_last(const struct sim_truth *truth,
+                                  uint64_t first,
+                                  uint64_t next)
+{
+    uint64_t bytes = 0;
+
+    for (uint64_t i = first; i + 1 < next; i++)
+        bytes += truth->steps[i].size;
+    return bytes;
+}
+
+/* Appends wait at the limit. The one that reaches a limit in bytes passes it.
+ */
 static void check_limit(struct sim_truth *truth,
                         const struct lks_manifest *manifest)
 {
@@ -196,7 +209,16 @@ static void check_limit(struct sim_truth *truth,
                           ? truth->base
                           : lks_manifest_next_step(truth->life.head);
     uint64_t next = lks_manifest_next_step(manifest);
+    uint64_t bytes_max = lks_manifest_max_live_bytes(manifest);
 
+    if (bytes_max > 0 && next > before &&
+        bytes_before_last(truth, lks_manifest_claimed(manifest), next) >=
+            bytes_max)
+        sim_fail(truth->world, SIM_BOUNDED,
+                 "version %" PRIu64 " appends up to step %" PRIu64 ", %" PRIu64
+                 " is the first claimed, and the limit is %" PRIu64 " bytes",
+                 lks_manifest_version(manifest), next,
+                 lks_manifest_claimed(manifest), bytes_max);
     if (steps_max > 0 && next > before &&
         next - lks_manifest_claimed(manifest) > steps_max)
         sim_fail(truth->world, SIM_BOUNDED,
@@ -207,14 +229,34 @@ static void check_limit(struct sim_truth *truth,
                  lks_manifest_claimed(manifest), steps_max);
 }
 
+/* Dropped once, dropped for ever; and no step is added. */
+static void check_dropped(struct sim_truth *truth,
+                          const struct lks_manifest *manifest)
+{
+    const struct sim_life *life = &truth->life;
+    uint64_t next = lks_manifest_next_step(manifest);
+
+    if (!lks_manifest_dropped(manifest) ||
+        lks_manifest_first_live_step(manifest) != next ||
+        (life->dropped && next != lks_manifest_next_step(life->head)))
+        sim_fail(truth->world, SIM_LINEAR,
+                 "version %" PRIu64 " goes on after a drop",
+                 lks_manifest_version(manifest));
+}
+
 void sim_life_landed(struct sim_truth *truth, struct lks_manifest *manifest)
 {
     struct sim_life *life = &truth->life;
 
-    check_first_live(truth, manifest);
-    check_pins(truth, manifest);
-    check_groups(truth, manifest);
-    check_limit(truth, manifest);
+    if (life->dropped || lks_manifest_dropped(manifest)) {
+        check_dropped(truth, manifest);
+        life->dropped = true;
+    } else {
+        check_first_live(truth, manifest);
+        check_pins(truth, manifest);
+        check_groups(truth, manifest);
+        check_limit(truth, manifest);
+    }
     lks_manifest_free(life->head);
     life->head = manifest;
     life->first_live = lks_manifest_first_live_step(manifest);
@@ -286,6 +328,10 @@ void sim_life_removed(void *arg, const struct sim_object *object)
             sim_fail(truth->world, SIM_SAFE,
                      "version %" PRIu64 " was removed, and is the newest",
                      version);
+    } else if (strcmp(key, LKS_DESCRIPTOR_NAME) == 0) {
+        sim_fail(truth->world, SIM_SAFE, "the descriptor was removed");
+    } else if (truth->life.dropped) {
+        return; /* Nothing else is needed. */
     } else if (strncmp(key, "data/", 5) == 0) {
         check_data(truth, key);
     } else if (strncmp(key, "index/", 6) == 0) {

@@ -34,6 +34,7 @@ struct sim_life {
     struct lks_manifest *head; /* NULL: version 0 */
     uint64_t first_live;
     uint64_t claimed;
+    bool dropped;
     struct sim_mark *marks;
     uint64_t mark_count;
     uint64_t mark_capacity;

@@ -223,6 +223,55 @@ static void at_limit(struct sim_knobs *knobs, struct sim_random *random)
     knobs->hazards.kill_chance = 0.0003;
 }
 
+/* The same by bytes; a TGB has some 2 KiB, most of it frames. */
+static void at_byte_limit(struct sim_knobs *knobs, struct sim_random *random)
+{
+    at_limit(knobs, random);
+    knobs->max_live_steps = 0;
+    knobs->max_live_bytes = 20000;
+}
+
+/* One rank writes for all, once all have saved. */
+static void one_for_all(struct sim_knobs *knobs, struct sim_random *random)
+{
+    dead_job(knobs, random);
+    knobs->team_speaks_as_one = true;
+    knobs->team_resizes = coin(random);
+}
+
+static void lost_job(struct sim_knobs *knobs, struct sim_random *random)
+{
+    trained(knobs, random);
+    knobs->team_count = 2;
+    knobs->team_evict_s = 20;
+    knobs->team_speaks_as_one = false;
+    knobs->keeper_count = 2;
+    knobs->reclaim_mean_s = 2;
+    knobs->faults.silent_chance = 0.05;
+    knobs->faults.late_chance = 0.05;
+    knobs->faults.late_mean_s = 20;
+    knobs->hazards.victims = coin(random) ? "team-evictor" : "keeper";
+    knobs->hazards.kill_chance = 0.01;
+}
+
+/* Whoever sleeps through it wakes up in a stream that is gone. */
+static void dropped(struct sim_knobs *knobs, struct sim_random *random)
+{
+    trained(knobs, random);
+    knobs->reader_count = 2;
+    knobs->pinner_count = (uint32_t)sim_random_below(random, 2);
+    knobs->twin_mean_s = 20;
+    knobs->drop_s = 30;
+    knobs->faults.silent_chance = 0.05;
+    knobs->faults.late_chance = 0.1;
+    knobs->faults.late_mean_s = 60;
+    knobs->faults.again_chance = 0.1;
+    knobs->hazards.pause_chance = 0.01;
+    knobs->hazards.pause_mean_s = 60;
+    knobs->hazards.victims = coin(random) ? "dropper" : NULL;
+    knobs->hazards.kill_chance = 0.002;
+}
+
 /* The product's own Y, so the sleepers must sleep longer. */
 static void reclaimed_name(struct sim_knobs *knobs, struct sim_random *random)
 {
@@ -265,6 +314,11 @@ const struct sim_scenario sim_life_scenarios[] = {
      killed_producers},
     {"fork_race", "forks are made while their parent is reclaimed", fork_race},
     {"at_limit", "producers wait at the limit, and nobody reclaims", at_limit},
+    {"at_byte_limit", "the same, by a limit in bytes", at_byte_limit},
+    {"one_for_all", "a job's first rank writes the watermark of all",
+     one_for_all},
+    {"lost_job", "a job that is lost, or a rank of one, is evicted", lost_job},
+    {"dropped", "the stream is dropped with everybody in it", dropped},
     {"reclaimed_name", "writers and readers sleep past their names' reclaim",
      reclaimed_name},
 };

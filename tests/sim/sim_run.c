@@ -87,6 +87,13 @@ void sim_run_swept(struct sim_run *run)
     sim_world_stop(run->world);
 }
 
+void sim_run_dropped(struct sim_run *run)
+{
+    run->left_count = 1;
+    sim_run_count_down(run);
+    run->left_count = UINT32_MAX; /* Whoever is done now counts no more. */
+}
+
 void sim_run_count_down(struct sim_run *run)
 {
     struct sim_world *world = run->world;
@@ -153,6 +160,10 @@ void sim_job_judge(struct sim_job *job, const struct lks_error *error)
     case LKS_FENCED:
     case LKS_ENDED:
         return;
+    case LKS_NOT_FOUND:
+        if (job->run->truth.life.dropped)
+            return;
+        /* fall through */
     default:
         sim_fail(job->run->world, SIM_ATOMIC, "%s: %s",
                  lks_status_name(error->status), error->message);
@@ -298,6 +309,7 @@ static void plant_stream(struct sim_run *run)
         .cp = run->knobs.cp,
         .producers_to_end = run->knobs.producer_count,
         .max_live_steps = run->knobs.max_live_steps,
+        .max_live_bytes = run->knobs.max_live_bytes,
         .created_ms = SIM_EPOCH_MS,
     };
     struct lks_buf buf;
@@ -313,6 +325,8 @@ static void plant_stream(struct sim_run *run)
 
 static void check_all_is_there(struct sim_run *run)
 {
+    if (run->drops)
+        return;
     for (uint32_t i = 0; i < run->truth.seat_count; i++) {
         const struct sim_seat *seat = &run->truth.seats[i];
 
@@ -336,7 +350,7 @@ void sim_run(struct sim_world *world,
     uint32_t count = knobs->producer_count + knobs->reader_count +
                      knobs->reclaimer_count + knobs->watcher_count +
                      knobs->keeper_count + knobs->pinner_count +
-                     knobs->forker_count + 1;
+                     knobs->forker_count + 3;
 
     if (run == NULL)
         abort();
@@ -363,6 +377,9 @@ void sim_run(struct sim_world *world,
     add_jobs(run, "pinner", knobs->pinner_count, sim_pin, false);
     add_jobs(run, "forker", knobs->forker_count, sim_fork, false);
     add_jobs(run, "evictor", knobs->evict_mean_s > 0, sim_evict, true);
+    add_jobs(run, "team-evictor", knobs->team_evict_s > 0, sim_evict_team,
+             true);
+    add_jobs(run, "dropper", knobs->drop_s > 0, sim_drop, false);
     add_teams(run);
     twin_later(run);
     kill_later(run);

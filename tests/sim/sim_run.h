@@ -41,7 +41,10 @@ struct sim_knobs {
     uint32_t forker_count;
     double pin_mean_s;
     double evict_mean_s;     /* then the first producer is lost; 0: never */
+    double team_evict_s;     /* then the first job, or a rank of it; 0: never */
+    double drop_s;           /* then the stream is dropped; 0: never */
     uint64_t max_live_steps; /* 0: no limit */
+    uint64_t max_live_bytes;
     uint32_t team_count;     /* training jobs */
     double team_later_s;     /* between the first one's start and the next */
     double team_mean_s;      /* per step */
@@ -52,6 +55,7 @@ struct sim_knobs {
     bool team_resizes;       /* another number of ranks at each start */
     bool team_new_ids;       /* a new id at each start, and no attempts */
     bool team_reclaims;      /* rank 0 reclaims when it has checkpointed */
+    bool team_speaks_as_one; /* rank 0 writes the watermark of all ranks */
     struct sim_hazards hazards;
     struct sim_faults faults;
 };
@@ -82,6 +86,7 @@ struct sim_run {
     uint32_t job_count;
     struct sim_team *teams;
     uint32_t left_count; /* essential jobs and teams not done */
+    bool drops;          /* somebody has asked for it */
     struct sim_job last; /* who sweeps at the end */
 };
 
@@ -108,6 +113,9 @@ void sim_run(struct sim_world *world,
 
 /* For the processes' main functions. */
 void sim_job_done(struct sim_job *job);
+
+/* Nobody needs to finish any more: the stream is dropped. */
+void sim_run_dropped(struct sim_run *run);
 
 /* An essential job or team is done. */
 void sim_run_count_down(struct sim_run *run);
@@ -138,6 +146,8 @@ void sim_watch(void *job);
 void sim_keep(void *job);
 void sim_pin(void *job);
 void sim_evict(void *job);
+void sim_evict_team(void *job);
+void sim_drop(void *job);
 void sim_fork(void *job);
 void sim_sweep_last(void *job);
 

@@ -31,6 +31,7 @@ struct sim_rank {
     uint64_t saved; /* its newest checkpoint, and the oldest it keeps */
     uint64_t held;
     bool ended;
+    bool lost; /* and so it is evicted, and counts no more */
 };
 
 /* One start of the job. */
@@ -69,7 +70,7 @@ static uint64_t least_of(const struct sim_attempt *attempt, bool held)
         const struct sim_rank *rank = &attempt->ranks[i];
         uint64_t step = held ? rank->held : rank->saved;
 
-        if (step < least)
+        if (!rank->lost && step < least)
             least = step;
     }
     return least;
@@ -121,6 +122,11 @@ static void restart(void *arg)
 
     if (team->done)
         return;
+    if (team->losing) {
+        sim_world_at(run->world, seconds_on(run, RESTART_MEAN_S), restart,
+                     team);
+        return;
+    }
     /* An id that nobody has seen yet is no former one: it could take over from
      * a later start, as only attempts can tell. So such ranks die. */
     team->newest->was_shown = is_shown(team->newest);
@@ -139,6 +145,13 @@ static void restart(void *arg)
     attempt_begin(team, restart_step(team));
 }
 
+static void team_done(struct sim_team *team)
+{
+    sim_trace(team->run->world, "%s is done", team->group);
+    team->done = true;
+    sim_run_count_down(team->run);
+}
+
 static void rank_ended(struct sim_process *process, void *arg)
 {
     struct sim_rank *rank = arg;
@@ -149,7 +162,7 @@ static void rank_ended(struct sim_process *process, void *arg)
     rank->process = NULL;
     if (attempt != team->newest || team->done)
         return;
-    if (!rank->ended) {
+    if (!rank->ended && !rank->lost) {
         if (!attempt->failed)
             sim_world_at(team->run->world,
                          seconds_on(team->run, RESTART_MEAN_S), restart, team);
@@ -157,12 +170,63 @@ static void rank_ended(struct sim_process *process, void *arg)
         return;
     }
     for (uint32_t i = 0; i < attempt->rank_count; i++) {
-        if (!attempt->ranks[i].ended)
+        if (!attempt->ranks[i].ended && !attempt->ranks[i].lost)
             return;
     }
-    sim_trace(team->run->world, "%s is done", team->group);
-    team->done = true;
-    sim_run_count_down(team->run);
+    team_done(team);
+}
+
+/* Without the job's restarts to come: who is killed here stays dead. */
+static void lose_all(struct sim_team *team)
+{
+    struct sim_attempt *attempt;
+
+    team_done(team);
+    for (attempt = team->newest; attempt != NULL; attempt = attempt->before) {
+        team->run->truth.life.needs[attempt->need].step = UINT64_MAX;
+        for (uint32_t i = 0; i < attempt->rank_count; i++) {
+            if (attempt->ranks[i].process != NULL)
+                sim_process_kill(attempt->ranks[i].process);
+        }
+    }
+}
+
+static void lose_one(struct sim_team *team, uint32_t number)
+{
+    struct sim_rank *rank = &team->newest->ranks[number];
+
+    rank->lost = true;
+    note_held(team->newest);
+    if (rank->process != NULL)
+        sim_process_kill(rank->process);
+}
+
+bool sim_team_lose(struct sim_team *team, uint32_t *out_rank)
+{
+    struct sim_attempt *attempt = team->newest;
+    struct sim_random *random = &team->run->random;
+
+    if (!team->losing) {
+        team->lost_rank = LKS_RANK_ALL;
+        if (team->done || attempt == NULL || attempt->failed ||
+            !is_shown(attempt))
+            return false;
+        team->losing = true;
+        if (attempt->rank_count > 1 && sim_random_chance(random, 0.5))
+            team->lost_rank =
+                (uint32_t)sim_random_below(random, attempt->rank_count);
+        if (team->lost_rank == LKS_RANK_ALL)
+            lose_all(team);
+        else
+            lose_one(team, team->lost_rank);
+    }
+    *out_rank = team->lost_rank;
+    return true;
+}
+
+void sim_team_evicted(struct sim_team *team)
+{
+    team->losing = false;
 }
 
 static void name_run(struct sim_attempt *attempt, struct sim_need *need)
@@ -249,6 +313,8 @@ static struct lks_options *rank_options(const struct sim_rank *rank)
     sim_options_set(options, "starve_timeout_ms", 600000);
     sim_options_set_text(options, "group", rank->attempt->team->group);
     sim_options_set_text(options, "run", rank->attempt->run);
+    if (knobs->team_speaks_as_one)
+        sim_options_set_text(options, "watermark", "all");
     if (knobs->team_reclaims)
         sim_options_set_text(options, "reclaim", "yes");
     return options;
@@ -263,6 +329,8 @@ static void judge_reclaimed(const struct sim_rank *rank, uint64_t step)
     const struct sim_attempt *before = attempt->before;
 
     sim_truth_check_reclaimed(truth, step, rank->job.name);
+    if (truth->life.dropped)
+        return;
     if (is_shown(attempt))
         sim_fail(truth->world, SIM_SAFE,
                  "%s is of the run that is shown, and its step %" PRIu64
@@ -311,6 +379,11 @@ static enum lks_status save(struct sim_rank *rank,
     sim_job_sleep(&rank->job, SAVE_MEAN_S);
     rank->held = oldest;
     note_held(rank->attempt);
+    if (rank->attempt->team->run->knobs.team_speaks_as_one) {
+        if (rank->number != 0)
+            return LKS_OK;
+        oldest = least_of(rank->attempt, true);
+    }
     status = lks_consumer_checkpointed(consumer, step, 1, oldest, error);
     /* The next one will do, and says what this one said. */
     if (status == LKS_UNAVAILABLE || status == LKS_TIMEOUT)
