@@ -11,8 +11,8 @@ OUR_C = find include src cli tests bench examples python -name '*.[ch]' 2>/dev/n
 FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 .NOTPARALLEL:
-.PHONY: help test demo matrix quick asan tsan fuzz bench bench-flat bench-pacing build \
-	bench-reclaim soak tidy lint format format-check deps deps-test \
+.PHONY: help test demo matrix quick asan tsan fuzz bench bench-flat bench-pacing \
+	bench-processes build bench-reclaim soak tidy lint format format-check deps deps-test \
 	deps-fuzz clean
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make fuzz [SECONDS=60]           each decoder for so long"
 	@echo "make bench [STORE=url]           against the raw store"
 	@echo "make bench-pacing                commit policies, in a model"
+	@echo "make bench-processes             and in processes, on real stores"
 	@echo "make bench-reclaim               storage, with and without reclaim"
 	@echo "make soak [SECONDS=1200]         a stream's life, with kills"
 	@echo "make matrix                      resuming PyTorch's loaders, all ways"
@@ -88,6 +89,14 @@ soak: build
 # Tables and plots for docs/benchmarks/, from the model; a few minutes.
 bench-pacing: build
 	PYTHON=$(PYTHON) bench/pacing/run.sh
+
+# Producer processes on three stores, beside the model: some 17 minutes, and
+# nothing else should run. Needs Ceph's gateway.
+bench-processes: build deps-test
+	for case in file rgw far; do \
+		$(PYTHON) bench/pacing/real_processes.py $$case \
+			--out docs/benchmarks || exit 1; \
+	done
 
 # Every combination of loaders, workers and places to resume at.
 matrix: deps-test built-dev

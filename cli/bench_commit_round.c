@@ -1,7 +1,8 @@
 /*
- * One round of what `bench commit` measures of a stream. Requests and bytes are
- * counted from the lines that the library logs of its store, those of raw
- * objects too, so that both sides pay alike for being counted.
+ * One round of what `bench commit` measures of a stream. Requests are what the
+ * stream or the store says it has sent; bytes are counted from the lines that
+ * the library logs of its store, those of raw objects too, so that both sides
+ * pay alike for being counted.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -16,7 +17,7 @@
 /* From the start of a measurement on. */
 struct meter {
     double start;
-    atomic_uint_fast64_t requests;
+    uint64_t requests; /* that were sent before */
     atomic_uint_fast64_t bytes_read;
     atomic_uint_fast64_t bytes_written;
 };
@@ -41,7 +42,6 @@ static void count_line(const char *area, const char *line, void *arg)
     uint64_t size;
 
     (void)area;
-    atomic_fetch_add(&meter->requests, 1);
     if (number == NULL)
         return;
     size = strtoull(number + 1, NULL, 10);
@@ -51,22 +51,31 @@ static void count_line(const char *area, const char *line, void *arg)
         atomic_fetch_add(&meter->bytes_written, size);
 }
 
-static void meter_start(struct round *round)
+/* Of a stream that is open, of the raw store, or of one yet to be opened. */
+static void meter_start(struct round *round,
+                        struct lks_store *store,
+                        struct lks_stream *stream)
 {
     struct meter *meter = &round->meter;
+    bool is_open = store != NULL || stream != NULL;
 
-    atomic_store(&meter->requests, 0);
+    meter->requests = is_open ? bench_requests(store, stream, NULL) : 0;
     atomic_store(&meter->bytes_read, 0);
     atomic_store(&meter->bytes_written, 0);
     meter->start = seconds_now();
 }
 
-static void meter_take(struct round *round, enum bench_cost cost)
+static void meter_take(struct round *round,
+                       enum bench_cost cost,
+                       struct lks_store *store,
+                       struct lks_stream *stream)
 {
     const struct meter *meter = &round->meter;
+    double ms = 1e3 * (seconds_now() - meter->start);
     double values[FIELD_COUNT] = {
-        [FIELD_MS] = 1e3 * (seconds_now() - meter->start),
-        [FIELD_REQUESTS] = (double)atomic_load(&meter->requests),
+        [FIELD_MS] = ms,
+        [FIELD_REQUESTS] =
+            (double)(bench_requests(store, stream, NULL) - meter->requests),
         [FIELD_BYTES_READ] = (double)atomic_load(&meter->bytes_read),
         [FIELD_BYTES_WRITTEN] = (double)atomic_load(&meter->bytes_written),
     };
@@ -106,13 +115,13 @@ static enum lks_status open_producer(struct round *round,
     const struct lks_options *options = round->bench->args->options;
     enum lks_status status;
 
-    meter_start(round);
+    meter_start(round, NULL, NULL);
     status =
         lks_stream_open(round->target->url, options, &round->stream, error);
     if (status == LKS_OK)
         status = lks_producer_open(round->stream, "bench", options,
                                    &round->producer, error);
-    meter_take(round, COST_OPEN_PRODUCER);
+    meter_take(round, COST_OPEN_PRODUCER, NULL, round->stream);
     return status;
 }
 
@@ -122,7 +131,7 @@ static enum lks_status open_consumer(struct round *round,
     const struct lks_options *options = round->bench->args->options;
     enum lks_status status;
 
-    meter_start(round);
+    meter_start(round, NULL, NULL);
     status =
         lks_stream_open(round->target->url, options, &round->reading, error);
     if (status == LKS_OK)
@@ -131,7 +140,7 @@ static enum lks_status open_consumer(struct round *round,
                               options, &round->consumer, error);
     if (status == LKS_OK)
         status = take_step(round, error);
-    meter_take(round, COST_OPEN_CONSUMER);
+    meter_take(round, COST_OPEN_CONSUMER, NULL, round->reading);
     return status;
 }
 
@@ -153,10 +162,10 @@ static enum lks_status poll_once(struct round *round, struct lks_error *error)
 {
     enum lks_status status = commit_step(round, error);
 
-    meter_start(round);
+    meter_start(round, NULL, round->reading);
     if (status == LKS_OK)
         status = take_step(round, error);
-    meter_take(round, COST_POLL);
+    meter_take(round, COST_POLL, NULL, round->reading);
     return status;
 }
 
@@ -164,9 +173,9 @@ static enum lks_status commit_once(struct round *round, struct lks_error *error)
 {
     enum lks_status status;
 
-    meter_start(round);
+    meter_start(round, NULL, round->stream);
     status = commit_step(round, error);
-    meter_take(round, COST_COMMIT);
+    meter_take(round, COST_COMMIT, NULL, round->stream);
     return status;
 }
 
@@ -176,12 +185,12 @@ static enum lks_status look_up(struct round *round, struct lks_error *error)
     struct lks_batch *batch = NULL;
     enum lks_status status;
 
-    meter_start(round);
+    meter_start(round, NULL, NULL);
     status = lks_stream_open(round->target->url, round->bench->args->options,
                              &stream, error);
     if (status == LKS_OK)
         status = lks_stream_get(stream, 0, 0, &batch, error);
-    meter_take(round, COST_LOOKUP);
+    meter_take(round, COST_LOOKUP, NULL, stream);
     lks_batch_release(batch);
     lks_stream_close(stream);
     return status;
@@ -200,12 +209,12 @@ static enum lks_status write_raw(struct round *round, struct lks_error *error)
 
     if (bytes == NULL)
         return fail(error, LKS_NO_MEMORY, "out of memory");
-    meter_start(round);
+    meter_start(round, bench->store, NULL);
     status = lks_object_put(bench->store, "raw/tgb", bytes, tgb, error);
     if (status == LKS_OK)
         status = lks_object_put(bench->store, "raw/manifest", bytes, all - tgb,
                                 error);
-    meter_take(round, COST_RAW);
+    meter_take(round, COST_RAW, bench->store, NULL);
     free(bytes);
     return status;
 }

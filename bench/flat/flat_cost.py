@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 COSTS = ("commit", "open_producer", "open_consumer", "poll", "lookup", "raw")
-CASES = ((0, 100_000), (0, 900_000), (0, 1_000_000), (1000, 100_000))
+CASES = ((0, 100_000), (0, 900_000), (0, 1_000_000), (1000, 100_000),
+         (1000, 1_000_000))
 
 
 def measure(args, producers, steps):
