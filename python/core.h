@@ -121,6 +121,11 @@ PyObject *core_stream_create(PyObject *module, PyObject *args);
 PyObject *core_producer_open(struct core_stream *stream, PyObject *args);
 PyObject *core_consumer_open(struct core_stream *stream, PyObject *args);
 
+/* Batches' memory is from `lender`, a memory.Lender, from now on. */
+enum lks_status core_memory_set(struct lks_consumer *consumer,
+                                PyObject *lender,
+                                struct lks_error *error);
+
 /* Methods of Stream that are in core_life.c. */
 PyObject *core_stream_watermark(PyObject *self, PyObject *args);
 PyObject *core_stream_pin(PyObject *self, PyObject *args);

@@ -78,10 +78,10 @@ PyObject *core_consumer_open(struct core_stream *stream, PyObject *args)
                                           .discard = discard_open};
     struct consumer_call wish = {.stream = stream->stream}, *open;
     struct lks_error error;
-    PyObject *step, *options, *result = NULL;
+    PyObject *step, *options, *lender, *result = NULL;
 
-    if (!PyArg_ParseTuple(args, "IIIOO", &wish.rank, &wish.dp, &wish.cp, &step,
-                          &options) ||
+    if (!PyArg_ParseTuple(args, "IIIOOO", &wish.rank, &wish.dp, &wish.cp, &step,
+                          &options, &lender) ||
         !parse_step(step, &wish.step) || !core_guard_check(&stream->guard))
         return NULL;
     wish.options = core_options_new(options);
@@ -96,6 +96,8 @@ PyObject *core_consumer_open(struct core_stream *stream, PyObject *args)
     Py_INCREF(&stream->head); /* Left to a call that is abandoned. */
     if (!core_call_run(&call, open, &error))
         return NULL;
+    if (error.status == LKS_OK && lender != Py_None)
+        error.status = core_memory_set(open->consumer, lender, &error);
     if (error.status == LKS_OK) {
         result = wrap(stream, open->consumer);
         open->consumer = NULL;

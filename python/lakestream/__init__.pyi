@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self, TypedDict
 
@@ -97,6 +97,7 @@ class Consumer(_Handle):
     def __init__(self, url: str, rank: int = 0, dp: int | None = None,
                  cp: int | None = None, step: int | None = None,
                  group: str | None = None, run: str | None = None,
+                 allocator: Callable[[int], Any] | None = None,
                  **options: int | float | str | None) -> None: ...
     def __iter__(self) -> Self: ...
     def __next__(self) -> Batch: ...

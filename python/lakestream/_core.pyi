@@ -5,6 +5,8 @@ from typing import TypeVar
 
 from typing_extensions import Buffer
 
+from .memory import Lender
+
 TURN_MS: int
 
 _B = TypeVar("_B", bound="Batch")
@@ -29,7 +31,8 @@ class Stream:
     def get(self, step: int, rank: int, kind: type[_B], /) -> _B: ...
     def producer(self, id: str, options: dict[str, str], /) -> Producer: ...
     def consumer(self, rank: int, dp: int, cp: int, step: int | None,
-                 options: dict[str, str], /) -> Consumer: ...
+                 options: dict[str, str], lender: Lender | None,
+                 /) -> Consumer: ...
 
     def watermark(self, group: str, ranks: int, rank: int, step: int,
                   options: dict[str, str], /) -> None: ...

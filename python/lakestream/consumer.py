@@ -6,6 +6,7 @@ from . import _core, errors, mesh
 from .batch import Batch, JoinedBatch
 from .config import STARVE, Handle, starve_timeout_ms, to_options
 from .membership import Membership
+from .memory import Lender, check_allocator, close_at_exit
 
 STATE_VERSION = 1
 
@@ -37,7 +38,7 @@ class Reader:
     """Several consumers of the library that move together as one."""
 
     def __init__(self, stream, share, step, options, stride=1,
-                 member=None):
+                 member=None, allocator=None):
         self.stream, self.share, self.stride = stream, share, stride
         options = dict(options)
         self._timeout_ms = starve_timeout_ms(options)
@@ -52,8 +53,11 @@ class Reader:
         if len(share.parts) > 1 and "prefetch_bytes" in options:
             options["prefetch_bytes"] = _part_of(options["prefetch_bytes"],
                                                  len(share.parts))
-        self._parts = [stream.consumer(*part, step, options)
+        self._lender = Lender(allocator) if allocator is not None else None
+        self._parts = [stream.consumer(*part, step, options, self._lender)
                        for part in share.parts]
+        if self._lender is not None:
+            close_at_exit(self)
         self._taken = []  # of the step that is being put together
 
     @property
@@ -61,11 +65,19 @@ class Reader:
         """The next to hand out, whatever is taken already."""
         return self._taken[0].step if self._taken else self._parts[0].step
 
+    def _take(self, part):
+        try:
+            return part.next(Batch, self._timeout_ms)
+        except MemoryError:
+            if self._lender is not None:
+                self._lender.tell()
+            raise
+
     def next(self):
         if self.plain:
-            return self._parts[0].next(Batch, self._timeout_ms)
+            return self._take(self._parts[0])
         for part in self._parts[len(self._taken):]:
-            self._taken.append(part.next(Batch, self._timeout_ms))
+            self._taken.append(self._take(part))
         taken, self._taken = self._taken, []
         return JoinedBatch(taken, self.share)
 
@@ -121,6 +133,10 @@ class Consumer(Handle):
                     at each start. None: torchelastic's or Slurm's.
     prefetch_bytes  what may be fetched ahead (a number, or "64MiB")
     starve_timeout  seconds to wait for a step before Starved is raised (300)
+    allocator       where batches stand: a function of a number of bytes that
+                    returns a writable buffer or CPU tensor with as many. Called
+                    in other threads; its memory is used again and again, and
+                    let go with the last batch. None: the heap.
     options         the library's, by name: fetches, poll_ms, ...
 
     Raises FileNotFoundError without a stream, ValueError for a mesh that does
@@ -130,9 +146,11 @@ class Consumer(Handle):
     _kind = "Consumer"
 
     def __init__(self, url, rank=0, dp=None, cp=None, step=None, group=None,
-                 run=None, **options):
+                 run=None, allocator=None, **options):
+        check_allocator(allocator)
         super().__init__({"url": str(url), "rank": rank, "dp": dp, "cp": cp,
-                          "step": step, "group": group, "run": run, **options})
+                          "step": step, "group": group, "run": run,
+                          "allocator": allocator, **options})
         self._restored()
         self._handle()
 
@@ -141,8 +159,9 @@ class Consumer(Handle):
 
     def _open(self):
         keywords = dict(self._config)
-        url, rank, dp, cp, step = (keywords.pop(name) for name in
-                                   ("url", "rank", "dp", "cp", "step"))
+        url, rank, dp, cp, step, allocator = (
+            keywords.pop(name) for name in
+            ("url", "rank", "dp", "cp", "step", "allocator"))
         options = to_options(keywords)
         stream = _core.stream_open(url, options)
         share = mesh.share(stream.dp, stream.cp, rank, dp, cp)
@@ -151,7 +170,8 @@ class Consumer(Handle):
             member = Membership(stream, options, rank,
                                 (dp or stream.dp) * (cp or stream.cp))
             member = member if member.group else None
-        reader = Reader(stream, share, step, options, member=member)
+        reader = Reader(stream, share, step, options, member=member,
+                        allocator=allocator)
         self._next = reader.next
         return reader
 

@@ -19,6 +19,7 @@ from torch.utils.data import IterableDataset, get_worker_info
 
 from . import _core, arrays, consumer, errors, mesh as meshes
 from .config import to_options
+from .memory import check_allocator
 from .torch_batch import TensorBatch, as_bytes
 from .torch_mesh import find_place
 from .torch_run import join_group
@@ -84,6 +85,8 @@ class StreamDataset(IterableDataset):
                 `run`, and where no launcher names one, rank 0 of
                 torch.distributed makes one for all. Under torch.distributed
                 all ranks must make datasets with a group together.
+    allocator   where batches stand, as for Consumer: page-locked memory, say.
+                For num_workers=0; what a worker sends is copied anyway.
     options     the library's, by name: prefetch_bytes, starve_timeout, ...
 
     Use DataLoader(batch_size=None). Workers are rarely needed, as the library
@@ -98,7 +101,7 @@ class StreamDataset(IterableDataset):
     def __init__(self, url, *, rank=None, dp=None, cp=None, mesh=None,
                  dp_dim="dp", cp_dim="cp", step=None, skip=(),
                  decode="tensors", meta=False, group=None, run=None,
-                 **options):
+                 allocator=None, **options):
         super().__init__()
         if decode not in ("tensors", "raw") and not callable(decode):
             raise errors.Invalid(f'decode {decode!r}: "tensors", "raw" or a '
@@ -106,7 +109,9 @@ class StreamDataset(IterableDataset):
         self._url = str(url)
         self._place = find_place(rank, dp, cp, mesh, dp_dim, cp_dim)
         self._skips = Skips(skip)
+        check_allocator(allocator)
         self._decode, self._meta = decode, meta
+        self._allocator = allocator
         self._options = to_options({"group": group, "run": run, **options})
         self._member = None
         self._step = step        # where the next batch begins, if known
@@ -165,7 +170,8 @@ class StreamDataset(IterableDataset):
         if worker.inside:
             self._read_elsewhere[0] = 1
         if self._step is None:
-            first = stream.consumer(*self._share.parts[0], None, self._options)
+            first = stream.consumer(*self._share.parts[0], None, self._options,
+                                    None)
             self._step = first.step
             first.close()
         if not self._is_own:
@@ -180,7 +186,8 @@ class StreamDataset(IterableDataset):
         place = self._place.over(stream.dp, stream.cp)
         share = meshes.share(stream.dp, stream.cp, *place, stride=stride)
         self._reader = consumer.Reader(stream, share, self._step,
-                                       self._options, stride)
+                                       self._options, stride,
+                                       allocator=self._allocator)
         self._stride = stride
 
     def _close_reader(self):
@@ -284,7 +291,7 @@ class StreamDataset(IterableDataset):
         if self._step is None:
             place = self._place.over(stream.dp, stream.cp)
             share = meshes.share(stream.dp, stream.cp, *place)
-            first = stream.consumer(*share.parts[0], None, self._options)
+            first = stream.consumer(*share.parts[0], None, self._options, None)
             self._step = first.step
             first.close()
 

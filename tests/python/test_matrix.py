@@ -63,7 +63,7 @@ def read(url, workers, start, loader, state, count):
     run = subprocess.run(
         [sys.executable, CHILD, url, str(workers), start, loader,
          json.dumps(state), str(count)],
-        capture_output=True, text=True, timeout=300)
+        capture_output=True, text=True, timeout=1200)
     assert run.returncode == 0, run.stderr
     *lines, last = run.stdout.splitlines()
     return lines, json.loads(last.removeprefix("state "))
