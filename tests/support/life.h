@@ -59,7 +59,7 @@ static inline int life_begin(void **state)
 
     (void)state;
     memset(&life, 0, sizeof(life));
-    life.store = faulty_store_new_mem(life_decide, NULL);
+    life.store = faulty_store_new_mem(lks_env_real(), life_decide, NULL);
     assert_status(LKS_OK, lks_stream_make(&life.store->base, &descriptor,
                                           &life.stream, &error));
     lks_descriptor_done(&descriptor);

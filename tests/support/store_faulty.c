@@ -211,14 +211,16 @@ struct faulty_store *faulty_store_new(struct lks_store *inner,
     return faulty;
 }
 
-struct faulty_store *faulty_store_new_mem(fault_fn *decide_fault, void *arg)
+struct faulty_store *faulty_store_new_mem(const struct lks_env *env,
+                                          fault_fn *decide_fault,
+                                          void *arg)
 {
     static atomic_uint number;
     struct lks_store *inner = NULL;
     char name[32];
 
     snprintf(name, sizeof(name), "faulty-%u", number++);
-    if (lks_store_mem_open(name, lks_env_real(), &inner, NULL) != LKS_OK)
+    if (lks_store_mem_open(name, env, &inner, NULL) != LKS_OK)
         abort();
     return faulty_store_new(inner, decide_fault, arg);
 }

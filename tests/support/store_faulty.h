@@ -54,6 +54,8 @@ struct faulty_store *faulty_store_new(struct lks_store *inner,
                                       void *arg);
 
 /* Around a fresh store in memory of its own. */
-struct faulty_store *faulty_store_new_mem(fault_fn *decide, void *arg);
+struct faulty_store *faulty_store_new_mem(const struct lks_env *env,
+                                          fault_fn *decide,
+                                          void *arg);
 
 #endif

@@ -37,7 +37,7 @@ static void make(struct forge *forge,
     assert_true(producers <= FORGE_PRODUCERS);
     memset(forge, 0, sizeof(*forge));
     forge->slice_size = 100;
-    forge->store = faulty_store_new_mem(NULL, NULL);
+    forge->store = faulty_store_new_mem(lks_env_real(), NULL, NULL);
     descriptor->producers_to_end = producers > 0 ? producers : 1;
     assert_status(LKS_OK, lks_stream_make(&forge->store->base, descriptor,
                                           &forge->stream, &error));

@@ -10,6 +10,14 @@
 
 #define TORTURE_ROUND_MAX 100000u
 
+/* Long tortures try each so many-th place only where races are looked for, and
+ * not what is done to memory. */
+#ifdef __SANITIZE_THREAD__
+#define TORTURE_STRIDE 7u
+#else
+#define TORTURE_STRIDE 1u
+#endif
+
 /* Does the thing and undoes it; it fails by its status and not by an assert. */
 typedef enum lks_status torture_fn(void *arg);
 

@@ -85,7 +85,7 @@ static int set_up_limited(void **state, uint64_t max_live_steps)
     struct lks_error error;
 
     memset(&fixture, 0, sizeof(fixture));
-    fixture.store = faulty_store_new_mem(decide, &fixture);
+    fixture.store = faulty_store_new_mem(lks_env_real(), decide, &fixture);
     assert_status(LKS_OK, lks_stream_make(&fixture.store->base, &descriptor,
                                           &fixture.stream, &error));
     lks_descriptor_done(&descriptor);

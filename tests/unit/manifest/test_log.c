@@ -26,7 +26,7 @@ static int set_up(void **state)
     };
     struct lks_error error;
 
-    fixture.store = faulty_store_new_mem(NULL, NULL);
+    fixture.store = faulty_store_new_mem(lks_env_real(), NULL, NULL);
     assert_status(LKS_OK, lks_stream_make(&fixture.store->base, &descriptor,
                                           &fixture.stream, &error));
     lks_descriptor_done(&descriptor);

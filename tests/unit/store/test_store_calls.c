@@ -147,7 +147,7 @@ static void an_object_that_changes_while_being_read_is_corrupt(void **state)
         struct lks_store *store;
         struct lks_buf buf;
 
-        meddler.store = faulty_store_new_mem(meddle, &meddler);
+        meddler.store = faulty_store_new_mem(lks_env_real(), meddle, &meddler);
         store = &meddler.store->base;
         put(store, "key", "0123456789");
         lks_buf_init(&buf, 100);
