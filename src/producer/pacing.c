@@ -17,6 +17,10 @@
  * times that. */
 #define CONFLICT_WEIGHT 0.02
 
+/* Before the first try it is taken for so many times a look: a guess by the
+ * store's own speed, since the ring begins with it. */
+#define ATTEMPT_LOOKS 3.0
+
 /* version_ns is measured over so many versions, without an own commit. */
 #define MARK_VERSIONS 64u
 #define RATE_WEIGHT 0.3
@@ -72,8 +76,10 @@ void lks_pacing_init(struct lks_pacing *pacing,
 
 double lks_pacing_attempt_ns(const struct lks_pacing *pacing)
 {
-    if (pacing->get_ns <= 0.0 || pacing->put_ns <= 0.0)
+    if (pacing->get_ns <= 0.0)
         return LKS_PACING_ATTEMPT_GUESS_NS;
+    if (pacing->put_ns <= 0.0)
+        return pacing->get_ns * ATTEMPT_LOOKS;
     return pacing->get_ns + pacing->put_ns;
 }
 

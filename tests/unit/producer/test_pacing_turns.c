@@ -286,6 +286,19 @@ static void who_made_the_last_versions_alone_tries_without_a_look(void **state)
     assert_int_equal(next(&fixture).act, LKS_ACT_LOOK);
 }
 
+static void before_the_first_try_a_look_tells_how_fast_the_store_is(
+    void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    set_up(&fixture, 0);
+    look(&fixture, 1, false);
+    assert_true(lks_pacing_attempt_ns(&fixture.pacing) == 60.0 * MS);
+    lks_pacing_tried(&fixture.pacing, fixture.now_ns, fixture.now_ns + 50 * MS);
+    assert_true(lks_pacing_attempt_ns(&fixture.pacing) == 70.0 * MS);
+}
+
 /* Everybody else has gone: no look finds anything, however long it sleeps. */
 static void a_member_that_nobody_comes_before_takes_over(void **state)
 {
@@ -325,6 +338,8 @@ int main(void)
         cmocka_unit_test(guests_go_less_often_when_they_meet),
         cmocka_unit_test(commits_are_saved_up_unless_somebody_waits),
         cmocka_unit_test(who_made_the_last_versions_alone_tries_without_a_look),
+        cmocka_unit_test(
+            before_the_first_try_a_look_tells_how_fast_the_store_is),
         cmocka_unit_test(a_member_that_nobody_comes_before_takes_over),
     };
 
