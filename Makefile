@@ -93,10 +93,9 @@ bench-pacing: build
 # Producer processes on three stores, beside the model: some 17 minutes, and
 # nothing else should run. Needs Ceph's gateway.
 bench-processes: build deps-test
-	for case in file rgw far; do \
+	$(PYTHON) tests/s3/rgw.py sh -ec 'for case in file rgw far; do \
 		$(PYTHON) bench/pacing/real_processes.py $$case \
-			--out docs/benchmarks || exit 1; \
-	done
+			--out docs/benchmarks; done'
 
 # Every combination of loaders, workers and places to resume at.
 matrix: deps-test built-dev
@@ -108,7 +107,8 @@ matrix: deps-test built-dev
 # 5 GB of memory, and two minutes.
 bench-flat: build
 	$(PYTHON) bench/flat/flat_cost.py --lakestream $(CLI) \
-		--store $(BENCH_STORE) --out docs/benchmarks
+		--store $(BENCH_STORE) --out docs/benchmarks \
+		--results build/release/flat
 	$(if $(STORE),,rm -rf /dev/shm/lakestream-bench)
 
 tidy:

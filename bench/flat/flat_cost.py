@@ -1,9 +1,11 @@
 """Measures what commits, opens, polls and lookups cost on streams of 1,000 to
-1,000,000 steps, and writes docs/benchmarks/flat-cost-table.md."""
+1,000,000 steps, and writes docs/benchmarks/flat-cost-table.md. Each case is
+kept in --results, and the page is made of all that are there."""
 
 import argparse
 import json
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -56,6 +58,9 @@ def main():
     parser.add_argument("--lakestream", required=True)
     parser.add_argument("--store", required=True)
     parser.add_argument("--out", required=True)
+    parser.add_argument("--results", type=pathlib.Path, required=True)
+    parser.add_argument("--case", type=int, nargs="+", metavar="N",
+                        default=range(len(CASES)), help="only these")
     parser.add_argument("--pairs", type=int, default=100)
     parser.add_argument("--scale", type=int, default=1,
                         help="divides the numbers of steps, for a trial")
@@ -63,8 +68,14 @@ def main():
     parts = ["# Flat cost: the tables", "",
              "Made by `make bench-flat`; [flat-cost.md](flat-cost.md) says "
              "what they mean.", ""]
-    for producers, steps in CASES:
-        parts += [section(measure(args, producers, steps // args.scale)), ""]
+    args.results.mkdir(parents=True, exist_ok=True)
+    for number, (producers, steps) in enumerate(CASES):
+        kept = args.results / f"{number}.json"
+        if number in args.case:
+            kept.write_text(json.dumps(
+                measure(args, producers, steps // args.scale)))
+        if kept.exists():
+            parts += [section(json.loads(kept.read_text())), ""]
     path = os.path.join(args.out, "flat-cost-table.md")
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(parts))

@@ -1,6 +1,6 @@
 """Producer processes on a real store beside the model: the same counters.
 
-    real_processes.py file | rgw | far [--seconds 300]
+    rgw.py real_processes.py file | rgw | far [--seconds 300]
 
 Each process appends small TGBs at random times, at its rate, until the time is
 up; the model is then run with the times that the processes measured. `file` is
@@ -115,18 +115,11 @@ def a_folder():
 
 
 @contextlib.contextmanager
-def a_gateway(*faults):
-    from rgw import Gateway
+def behind(*faults):
     from rude import Forward, Rude
-    with Gateway() as gateway:
-        url = f"s3://{gateway.make_bucket()}/run"
-        if not faults:
-            os.environ.update(gateway.environment())
-            yield url
-            return
-        with Rude(Forward(gateway.endpoint), *faults) as rude:
-            os.environ.update(gateway.environment(rude.endpoint))
-            yield url
+    with Rude(Forward(os.environ["AWS_ENDPOINT_URL_S3"]), *faults) as rude:
+        os.environ["AWS_ENDPOINT_URL_S3"] = rude.endpoint
+        yield os.environ["LKS_S3_URL"] + f"/{os.getpid()}"
 
 
 def a_store(case):
@@ -134,9 +127,10 @@ def a_store(case):
     if case == "file":
         return a_folder()
     if case == "rgw":
-        return a_gateway()
-    return a_gateway(Latency(PUT_MS / 1000, SIGMA, writes=True),
-                     Latency(GET_MS / 1000, SIGMA, writes=False))
+        return contextlib.nullcontext(
+            os.environ["LKS_S3_URL"] + f"/{os.getpid()}")
+    return behind(Latency(PUT_MS / 1000, SIGMA, writes=True),
+                  Latency(GET_MS / 1000, SIGMA, writes=False))
 
 
 def line(name, row):
