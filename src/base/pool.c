@@ -21,6 +21,7 @@ struct lks_pool {
     struct {
         struct lks_job *first;
         struct lks_job *last;
+        uint32_t idle_count; /* threads that wait for a job */
         bool stopping;
     } locked; /* by monitor */
 };
@@ -30,8 +31,10 @@ static struct lks_job *take_locked(struct lks_pool *pool)
 {
     struct lks_job *job;
 
+    pool->locked.idle_count++;
     while (pool->locked.first == NULL && !pool->locked.stopping)
         lks_monitor_wait(pool->env, pool->monitor, LKS_FOREVER);
+    pool->locked.idle_count--;
     if (pool->locked.stopping)
         return NULL;
 
@@ -126,6 +129,8 @@ void lks_pool_submit(struct lks_pool *pool, struct lks_job *job)
     else
         pool->locked.first = job;
     pool->locked.last = job;
-    lks_monitor_wake(pool->env, pool->monitor);
+    /* Who is busy finds it without being called. */
+    if (pool->locked.idle_count > 0)
+        lks_monitor_wake(pool->env, pool->monitor);
     lks_monitor_leave(pool->env, pool->monitor);
 }

@@ -60,6 +60,7 @@ struct lks_batch {
         size_t fetches_left;
         uint64_t payload_size;  /* of the slices, as appended */
         uint64_t reserved;      /* bytes of the prefetch budget */
+        uint64_t ready_size;    /* bytes that were fetched */
         struct lks_error error; /* or the last trouble, while it goes on */
     } locked; /* by the prefetch's monitor, until it is handed out */
 };

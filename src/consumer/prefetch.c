@@ -64,6 +64,8 @@ static struct lks_batch *pop_locked(struct lks_prefetch *prefetch)
     prefetch->locked.count--;
     prefetch->locked.reserved -= batch->locked.reserved;
     batch->locked.reserved = 0;
+    prefetch->locked.ready_size -= batch->locked.ready_size;
+    batch->locked.ready_size = 0;
     return batch;
 }
 
@@ -99,6 +101,37 @@ static bool wants_wake_locked(const struct lks_prefetch *prefetch)
     return prefetch->locked.planner_need == LKS_NEED_ROOM &&
            prefetch->locked.count + part <= LKS_WINDOW_MAX &&
            has_room_locked(prefetch, size * (part > 1 ? part : 1));
+}
+
+/* The first batch came to a caller that waits for it. */
+static bool is_called_locked(const struct lks_prefetch *prefetch)
+{
+    const struct lks_batch *batch =
+        prefetch->locked.batches[prefetch->locked.first];
+
+    return prefetch->locked.count > 0 &&
+           prefetch->locked.waiting_since_ns != LKS_FOREVER &&
+           (batch->locked.failed || batch->locked.fetches_left == 0);
+}
+
+/*
+ * With that much ready a caller that waits is short of a processor, and so is
+ * who fetches its batch, and who fetches on takes it away from them: what that
+ * one makes is out of the caches when its turn comes. But a store can be slow
+ * with one request, so it pauses only.
+ */
+static void let_caller_come_locked(struct lks_prefetch *prefetch)
+{
+    uint64_t deadline_ns = lks_env_now_ns(prefetch->env) + LKS_POLITE_NS;
+    bool in_time = true;
+
+    prefetch->locked.polite_count++;
+    while (prefetch->locked.ready_size >= LKS_READY_SIZE &&
+           prefetch->locked.waiting_since_ns != LKS_FOREVER &&
+           !lks_cancelled(prefetch->cancel) && in_time)
+        in_time =
+            lks_monitor_wait(prefetch->env, prefetch->monitor, deadline_ns);
+    prefetch->locked.polite_count--;
 }
 
 /* The planner waits for `need`; by `deadline_ns` it looks again. */
@@ -209,6 +242,8 @@ static enum lks_status wait_and_take_locked(struct lks_prefetch *prefetch,
         status = try_take_locked(prefetch, out_batch, error);
     }
     prefetch->locked.waiting_since_ns = LKS_FOREVER;
+    if (prefetch->locked.polite_count > 0)
+        lks_monitor_wake(prefetch->env, prefetch->monitor);
 
     if (status == LKS_TIMEOUT)
         report_locked(prefetch, out_report);
@@ -395,16 +430,6 @@ void lks_prefetch_laid_out(struct lks_prefetch *prefetch,
     wake_and_leave(prefetch);
 }
 
-/* Whether what a caller may wait for has been decided. */
-static bool is_first_done_locked(const struct lks_prefetch *prefetch)
-{
-    const struct lks_batch *batch =
-        prefetch->locked.batches[prefetch->locked.first];
-
-    return prefetch->locked.waiting_since_ns != LKS_FOREVER &&
-           (batch->locked.failed || batch->locked.fetches_left == 0);
-}
-
 void lks_prefetch_fetched(struct lks_prefetch *prefetch,
                           struct lks_fetch *fetch,
                           const struct lks_fetch_cost *cost,
@@ -424,6 +449,8 @@ void lks_prefetch_fetched(struct lks_prefetch *prefetch,
         batch->locked.payload_size += cost->payload_size;
         batch->locked.reserved -= cost->returned_size;
         prefetch->locked.reserved -= cost->returned_size;
+        batch->locked.ready_size += fetch->size;
+        prefetch->locked.ready_size += fetch->size;
         if (!batch->locked.failed)
             batch->locked.error = no_error;
     } else if (!batch->locked.failed) {
@@ -431,7 +458,9 @@ void lks_prefetch_fetched(struct lks_prefetch *prefetch,
         batch->locked.error = *error;
     }
     /* Most batches come while nobody waits for just that one. */
-    if (is_first_done_locked(prefetch) || cost->returned_size > 0)
+    if (is_called_locked(prefetch) ||
+        (cost->returned_size > 0 && wants_wake_locked(prefetch)))
         lks_monitor_wake(prefetch->env, prefetch->monitor);
+    let_caller_come_locked(prefetch);
     leave(prefetch);
 }

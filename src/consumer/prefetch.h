@@ -12,6 +12,10 @@
 #define LKS_WINDOW_MAX 1024u /* batches, however small they are */
 #define LKS_POLL_DEBT_MAX 4  /* looks of those who starve, to be paid back */
 
+/* With so much ready for a caller that waits, fetching more makes pauses. */
+#define LKS_READY_SIZE (8u << 20)
+#define LKS_POLITE_NS (1 * LKS_NS_PER_MS)
+
 /* What the planner waits for. */
 enum lks_planner_need {
     LKS_NEED_NOTHING,
@@ -53,6 +57,8 @@ struct lks_prefetch {
         size_t first;
         size_t count;
         uint64_t reserved;   /* of the budget */
+        uint64_t ready_size; /* of what was fetched and not taken */
+        size_t polite_count; /* fetchers that let the caller come first */
         uint64_t batch_size; /* what the last batch reserved */
         int64_t poll_credit; /* looks that steps handed out have paid for */
         uint64_t waiting_since_ns; /* LKS_FOREVER: no caller waits */
