@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What reading costs in Python, on a folder in memory.
 
-next() on prefetched steps, state_dict(), bytes fetched for each byte needed by
-the number of slices beside a reader of whole batches, and memory over many
-steps. Prints one JSON object per line.
+next() on prefetched steps, state_dict(), memory over many steps, and bytes
+fetched for each byte needed by the number of slices, beside a reader of whole
+batches. Prints one JSON object per line.
 
     figures.py [--steps 100000]
 """
@@ -21,11 +21,14 @@ import lakestream as ls
 STEPS, TIMED = 1200, 500
 
 
-def fill(url, steps, slices, size):
+def fill(url, steps, slices, size, ragged=0):
+    """With `ragged`, slices are up to so many bytes shorter."""
     ls.create(url, dp=slices, durability="none")
     with ls.Producer(url, "bench", durability="none") as producer:
         for _ in range(steps):
-            producer.append([bytes(size)] * slices)
+            producer.append([bytes(size - (ragged * i) // slices)
+                             for i in range(slices)] if ragged
+                            else [bytes(size)] * slices)
         producer.finish()
 
 
@@ -53,19 +56,24 @@ def time_next(url):
             "state_bytes": len(json.dumps(state))}
 
 
-def amplification(url, slices, size=64 << 10, steps=64):
-    """Of one rank in the middle, and of one that reads whole batches."""
+def fetched_per_needed(url, rank, dp, needed):
+    with ls.Consumer(url, rank=rank, dp=dp) as consumer:
+        for _ in consumer:
+            pass
+        stats = consumer.stats()
+    return round(stats["bytes_fetched"] / (needed or stats["bytes_needed"]), 4)
+
+
+def amplification(url, slices, size, steps):
+    """Of one rank in the middle, with slices of one size and of many; and of one
+    that reads whole batches for its slice."""
+    rank = slices // 2
     fill(url, steps, slices, size)
-    found = {}
-    for name, dp in (("sliced", slices), ("dense", 1)):
-        with ls.Consumer(url, rank=slices // 2 if dp > 1 else 0,
-                         dp=dp) as consumer:
-            for _ in consumer:
-                pass
-            stats = consumer.stats()
-        found[name] = stats["bytes_fetched"] / (steps * size)
-    return {"what": "fetched/needed", "slices": slices,
-            **{name: round(value, 4) for name, value in found.items()}}
+    fill(url + "-ragged", steps, slices, size, size // 2)
+    return {"what": "fetched/needed", "slice": size, "slices": slices,
+            "sliced": fetched_per_needed(url, rank, slices, 0),
+            "ragged": fetched_per_needed(url + "-ragged", rank, slices, 0),
+            "dense": fetched_per_needed(url, 0, 1, steps * size)}
 
 
 def memory(url, steps):
@@ -92,10 +100,14 @@ def main():
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="lakestream-", dir="/dev/shm") as at:
         print(json.dumps(time_next(f"file://{at}/next")), flush=True)
-        for slices in (1, 8, 32, 128):
-            url = f"file://{at}/{slices}"
-            print(json.dumps(amplification(url, slices)), flush=True)
-        print(json.dumps(memory(f"file://{at}/memory", arguments.steps)))
+        print(json.dumps(memory(f"file://{at}/memory", arguments.steps)),
+              flush=True)
+        for size in (64 << 10, 1 << 20):
+            for slices in (1, 2, 4, 8, 16, 32, 64, 128):
+                with tempfile.TemporaryDirectory(dir=at) as folder:
+                    row = amplification(f"file://{folder}/s", slices, size,
+                                        max(16, 1024 // slices))
+                print(json.dumps(row), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
 """StreamDataset: what it hands out, its ranks, its workers and its state."""
 
+import json
 import os
 import pathlib
 import pickle
+import signal
+import socket
 import subprocess
 import sys
 
@@ -133,9 +136,9 @@ def test_meshes_and_workers_together(place, fill, dp, workers):
         assert seen == wanted
 
 
-def launch(program, ranks, *arguments):
-    """The outputs of `ranks` processes under torch.distributed."""
-    import socket
+def launch(program, ranks, *arguments, ends=None):
+    """The outputs of `ranks` processes under torch.distributed, which end with
+    these codes; all well without."""
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         port = server.getsockname()[1]
@@ -147,7 +150,8 @@ def launch(program, ranks, *arguments):
         env={**environment, "RANK": str(rank)}, stdout=subprocess.PIPE)
         for rank in range(ranks)]
     outputs = [process.communicate(timeout=300)[0] for process in processes]
-    assert [process.returncode for process in processes] == [0] * ranks
+    assert [process.returncode for process in processes] == (
+        ends or [0] * ranks)
     return outputs
 
 
@@ -161,3 +165,21 @@ def test_ranks_of_torch_distributed_share_a_run_and_a_batch(place, fill):
     assert outputs[0].splitlines() == outputs[1].splitlines()
     assert "runs 0 1" in outputs[0] and "peer step 5" in outputs[0]
     assert "peer error Reclaimed" in outputs[0]
+
+
+def test_a_killed_rank_leaves_the_others_an_error_and_no_wait(place, fill):
+    url = place + "/dying"
+    ls.create(url, dp=3)
+    fill(url, 9, lambda step: [{"x": numpy.array([step, d])} for d in range(3)])
+    outputs = launch("dying_child.py", 3, url, "20",
+                     ends=[0, 0, -signal.SIGKILL])
+    for output in outputs[:2]:
+        said = json.loads(output)
+        assert "gloo" in said["collective"]["error"].lower(), said
+        # Lost connections are seen at once; what is not, by the time-out.
+        assert said["collective"]["seconds"] < 60, said
+        assert said["peers"]["error"] is not None, said
+        assert said["peers"]["seconds"] < 60, said
+        assert said["saved"]["error"] is None, said
+        assert said["closed"]["error"] is None, said
+        assert said["closed"]["seconds"] < 10, said
