@@ -30,7 +30,7 @@ PAGE = "pacing-processes.md"
 TITLES = {
     "file": "A folder in memory",
     "rgw": "Ceph's gateway on loopback",
-    "far": f"The same, {PUT_MS} ms (PUT) and {GET_MS} ms (others) away",
+    "far": f"Ceph's gateway, {PUT_MS} ms (PUT) and {GET_MS} ms (others) away",
 }
 COLUMNS = ("T, ms", "success", "commits/s", "fresh p50, ms", "p95, ms",
            "requests a commit")
