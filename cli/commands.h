@@ -32,5 +32,6 @@ extern const struct command command_drop;
 extern const struct command command_bench_ingest;
 extern const struct command command_bench_consume;
 extern const struct command command_bench_commit;
+extern const struct command command_bench_reclaim;
 
 #endif

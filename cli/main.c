@@ -25,7 +25,7 @@ static const struct command *const commands[] = {
     &command_watermark,     &command_limit,        &command_pin,
     &command_unpin,         &command_reclaim,      &command_evict,
     &command_fork,          &command_drop,         &command_bench_ingest,
-    &command_bench_consume, &command_bench_commit,
+    &command_bench_consume, &command_bench_commit, &command_bench_reclaim,
 };
 
 static void print_commands(FILE *file)

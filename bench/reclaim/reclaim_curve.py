@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -142,7 +143,7 @@ def blocked(folder, text, interval, rate):
     said = []
     for words in (("consume", "--rank", 0, "--from", LIMIT - 1, "--group",
                    "train", "--run", "job", "--raw", "--starve-timeout-ms",
-                   2000), ("reclaim",), ("info",)):
+                   2000), ("reclaim",)):
         told = subprocess.run(
             [os.environ["LAKESTREAM"], words[0], "s", *map(str, words[1:])],
             stdout=(subprocess.DEVNULL if words[0] == "consume"
@@ -181,9 +182,8 @@ def table(runs, whole, scale):
         f"Without deletion the run ends with {whole.most() / MIB:,.1f} MiB (the "
         f"paper's 34.85 GiB, at 1/{scale}).",
         "",
-        "| checkpoint every | live steps | peak, MiB | at the end, MiB |"
-        " peak of the whole | saved | batches at the peak |"
-        " the limit alone | dry run right |",
+        "| every | live steps | peak, MiB | end, MiB | peak of all | saved |"
+        " batches then | limit alone | dry run right |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     return "\n".join(lines + [row(run, whole) for run in runs]) + "\n"
@@ -195,7 +195,9 @@ def console(said):
     for words, out, err in said:
         lines.append("$ lakestream " + " ".join(map(str, (
             words[0], "s", *words[1:]))))
-        lines += (out + err).rstrip().splitlines()
+        for line in (out + err).splitlines():
+            lines += textwrap.wrap(line, 118, subsequent_indent="    ",
+                                   replace_whitespace=False)
     return "\n".join(lines) + "\n"
 
 

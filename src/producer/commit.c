@@ -127,9 +127,10 @@ static enum lks_status look(struct lks_committer *committer,
     read_view(committer, &view);
     lks_pacing_saw(&committer->pacing, &seen, &view);
     settle_attempt(committer, record.next_seq);
-    lks_queue_confirm(committer->queue, record.next_seq);
+    /* The room that is left first: what is confirmed makes room for more. */
     lks_queue_set_room(committer->queue,
                        lks_limit_room(committer->log.head, LKS_QUEUE_MAX));
+    lks_queue_confirm(committer->queue, record.next_seq);
     return LKS_OK;
 }
 

@@ -52,36 +52,63 @@ void lks_sweep_done(struct lks_sweep *sweep)
     sweep->uploads = NULL;
 }
 
-void lks_sweep_pace(struct lks_sweep *sweep)
+static void rest(const struct lks_sweep *sweep, uint64_t until_ns)
 {
     const struct lks_env *env = sweep->stream->env;
-    uint64_t due_ns = sweep->began_ns;
     uint64_t now_ns = lks_env_now_ns(env);
+
+    if (now_ns < until_ns)
+        lks_env_sleep_unless(env, until_ns - now_ns, sweep->log->cancel);
+}
+
+void lks_sweep_pace(struct lks_sweep *sweep)
+{
+    uint64_t due_ns = sweep->began_ns;
 
     sweep->request_count++;
     if (sweep->request_count <= LKS_SWEEP_BURST)
         return;
     due_ns += (sweep->request_count - LKS_SWEEP_BURST) *
               (LKS_NS_PER_S / LKS_SWEEP_RATE);
-    if (now_ns < due_ns)
-        lks_env_sleep_unless(env, due_ns - now_ns, sweep->log->cancel);
+    rest(sweep, due_ns);
 }
 
-static enum lks_status remove_keys(struct lks_sweep *sweep,
+/* Once, and what it took. */
+static enum lks_status remove_once(struct lks_sweep *sweep,
+                                   const char *const *keys,
                                    size_t key_count,
                                    struct lks_error *error)
 {
+    const struct lks_env *env = sweep->stream->env;
+    struct lks_call call = LKS_CALL_INIT;
+    enum lks_status status;
+    uint64_t rests = sweep->sent_removals < LKS_SWEEP_BEHIND
+                         ? LKS_SWEEP_RESTS
+                         : LKS_SWEEP_RESTS_BEHIND;
+    uint64_t began_ns;
+    uint64_t ended_ns;
+
+    rest(sweep, sweep->rested_ns);
+    lks_sweep_pace(sweep);
+    call.cancel = sweep->log->cancel;
+    began_ns = lks_env_now_ns(env);
+    status =
+        lks_store_remove(sweep->stream->store, keys, key_count, &call, error);
+    ended_ns = lks_env_now_ns(env);
+    sweep->rested_ns = ended_ns + rests * (ended_ns - began_ns);
+    sweep->sent_removals += key_count;
+    return status;
+}
+
+static enum lks_status remove_batch(struct lks_sweep *sweep,
+                                    const char *const *keys,
+                                    size_t key_count,
+                                    struct lks_error *error)
+{
     enum lks_status status = LKS_OK;
 
-    if (key_count == 0 || sweep->dry_run)
-        return LKS_OK;
     for (uint32_t i = 1; i <= REMOVE_TRIES; i++) {
-        struct lks_call call = LKS_CALL_INIT;
-
-        lks_sweep_pace(sweep);
-        call.cancel = sweep->log->cancel;
-        status = lks_store_remove(sweep->stream->store, sweep->keys, key_count,
-                                  &call, error);
+        status = remove_once(sweep, keys, key_count, error);
         if ((status != LKS_UNSURE && status != LKS_UNAVAILABLE) ||
             lks_cancelled(sweep->log->cancel))
             break;
@@ -95,7 +122,26 @@ static enum lks_status remove_keys(struct lks_sweep *sweep,
                                key_count, sweep->stream->store->url);
     if (status == LKS_OK)
         LKS_TRACE(LKS_AREA_RECLAIM, "removed %zu objects from %s on", key_count,
-                  sweep->keys[0]);
+                  keys[0]);
+    return status;
+}
+
+static enum lks_status remove_keys(struct lks_sweep *sweep,
+                                   size_t key_count,
+                                   struct lks_error *error)
+{
+    enum lks_status status = LKS_OK;
+
+    if (sweep->dry_run)
+        return LKS_OK;
+    for (size_t i = 0; i < key_count && status == LKS_OK;
+         i += LKS_SWEEP_BATCH) {
+        size_t count = key_count - i;
+
+        status = remove_batch(sweep, sweep->keys + i,
+                              count < LKS_SWEEP_BATCH ? count : LKS_SWEEP_BATCH,
+                              error);
+    }
     return status;
 }
 

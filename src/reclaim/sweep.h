@@ -16,6 +16,15 @@
 #define LKS_SWEEP_RATE 50u
 #define LKS_SWEEP_BURST 50u
 
+/* Objects that one removal takes; between two a sweep rests for so many times
+ * as long as the one before took: what a store does then, it does for others.
+ * One that has removed so many is behind, and rests less, so that storage stays
+ * bounded. */
+#define LKS_SWEEP_BATCH 100u
+#define LKS_SWEEP_RESTS 7u
+#define LKS_SWEEP_BEHIND 1000u
+#define LKS_SWEEP_RESTS_BEHIND 1u
+
 enum lks_swept_kind {
     LKS_SWEPT_DATA,
     LKS_SWEPT_INDEX,
@@ -45,6 +54,8 @@ struct lks_sweep {
 
     uint64_t request_count;
     uint64_t began_ns;
+    uint64_t rested_ns;        /* until then no further removal */
+    uint64_t sent_removals;    /* objects */
     struct lks_listed *listed; /* one page */
     const char **keys;         /* of those to remove */
     int64_t page_date_ms;      /* the store's clock when it was listed */

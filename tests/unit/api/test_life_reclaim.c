@@ -3,6 +3,7 @@
  * however often it is interrupted.
  */
 #include "base/env.h"
+#include "reclaim/sweep.h"
 #include "support/life.h"
 
 #define AGE_MS (16 * 60 * 1000) /* older than manifests must be */
@@ -227,6 +228,63 @@ static void what_a_finished_producer_left_in_flight_goes(void **state)
     assert_status(LKS_OK, lks_producer_finish(producer, &error));
     lks_producer_close(producer);
     life_put(name);
+    json_decref(life_reclaim(false));
+    assert_false(life_exists(name));
+    life_assert_no_leak();
+}
+
+#define REMOVAL_NS (20 * LKS_NS_PER_MS)
+
+static enum fault removals_take_time(enum faulty_op op,
+                                     const char *key,
+                                     void *arg)
+{
+    (void)arg;
+    if (op == FAULTY_REMOVE && strncmp(key, "data/", 5) == 0)
+        lks_env_sleep_ns(lks_env_real(), REMOVAL_NS);
+    return FAULT_NONE;
+}
+
+static void removals_are_few_at_a_time_with_rests_between(void **state)
+{
+    uint64_t before, began_ns;
+
+    (void)state;
+    life_add(life.stream, "p0", 250);
+    life_mark("train", 1, 0, 250);
+    before = life.store->counts[FAULTY_REMOVE];
+    life.decide = removals_take_time;
+    began_ns = lks_env_now_ns(lks_env_real());
+    life_reclaim_to(250);
+    life.decide = NULL;
+    assert_true(lks_env_now_ns(lks_env_real()) - began_ns >
+                (3 + 2 * LKS_SWEEP_RESTS) * REMOVAL_NS);
+    assert_int_equal(life.store->counts[FAULTY_REMOVE] - before, 3);
+    assert_int_equal(life_count("data/"), 0);
+}
+
+/* Opened again, it may be at work, as the head shows it. */
+static void what_a_reopened_producer_left_goes_with_its_eviction(void **state)
+{
+    struct lks_producer *producer;
+    char name[LKS_NAME_SIZE];
+    struct lks_error error;
+
+    (void)state;
+    life_add(life.stream, "other", 1); /* Unfinished: the stream goes on. */
+    producer = life_producer(life.stream, "p0");
+    assert_status(LKS_OK, life_append(producer, "p0", &error));
+    assert_status(LKS_OK, lks_producer_finish(producer, &error));
+    lks_producer_close(producer);
+    producer = life_producer(life.stream, "p0");
+    lks_data_name("p0", producer->identity.epoch,
+                  lks_owner_tag(producer->identity.owner), 1, name);
+    lks_producer_close(producer);
+    life_put(name);
+    json_decref(life_reclaim(false));
+    assert_true(life_exists(name));
+    assert_status(LKS_OK, lks_stream_evict_producer(life.stream, "p0",
+                                                    life.options, &error));
     json_decref(life_reclaim(false));
     assert_false(life_exists(name));
     life_assert_no_leak();
@@ -488,6 +546,8 @@ int main(void)
         LIFE_TEST(uploads_are_aborted_once_nobody_can_commit_them),
         LIFE_TEST(a_store_that_lists_no_uploads_is_told_and_no_failure),
         LIFE_TEST(what_a_finished_producer_left_in_flight_goes),
+        LIFE_TEST(removals_are_few_at_a_time_with_rests_between),
+        LIFE_TEST(what_a_reopened_producer_left_goes_with_its_eviction),
         LIFE_TEST(a_pin_that_races_a_reclaim_holds),
         LIFE_TEST(a_run_that_races_a_reclaim_keeps_its_steps),
         LIFE_TEST(a_pin_below_the_first_live_step_is_refused),
