@@ -101,6 +101,11 @@ bool core_call_run(const struct core_call *call,
 
 /* ------------------------------------------------------------ helpers -- */
 
+/* For "O&" in PyArg_ParseTuple(): numbers that are not cut to fit. A uint64_t
+ * or uint32_t; 0 with an exception. */
+int core_to_u64(PyObject *object, void *out_number);
+int core_to_u32(PyObject *object, void *out_number);
+
 /* From a dict of texts. NULL with an exception. */
 struct lks_options *core_options_new(PyObject *dict);
 PyObject *core_options_table(PyObject *self, PyObject *unused);

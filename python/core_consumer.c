@@ -67,9 +67,7 @@ static PyObject *wrap(struct core_stream *stream, struct lks_consumer *consumer)
 static bool parse_step(PyObject *object, uint64_t *out_step)
 {
     *out_step = LKS_STEP_FIRST;
-    if (object != Py_None)
-        *out_step = PyLong_AsUnsignedLongLong(object);
-    return !PyErr_Occurred();
+    return object == Py_None || core_to_u64(object, out_step) != 0;
 }
 
 PyObject *core_consumer_open(struct core_stream *stream, PyObject *args)
@@ -80,7 +78,8 @@ PyObject *core_consumer_open(struct core_stream *stream, PyObject *args)
     struct lks_error error;
     PyObject *step, *options, *lender, *result = NULL;
 
-    if (!PyArg_ParseTuple(args, "IIIOOO", &wish.rank, &wish.dp, &wish.cp, &step,
+    if (!PyArg_ParseTuple(args, "O&O&O&OOO", core_to_u32, &wish.rank,
+                          core_to_u32, &wish.dp, core_to_u32, &wish.cp, &step,
                           &options, &lender) ||
         !parse_step(step, &wish.step) || !core_guard_check(&stream->guard))
         return NULL;
@@ -271,18 +270,18 @@ static PyObject *consumer_checkpointed(PyObject *object, PyObject *args)
                                           .cancel = cancel_checkpoint};
     struct core_consumer *self = (void *)object;
     struct checkpoint_call checkpoint = {0};
-    unsigned long long step;
+    uint64_t step;
     struct lks_error error;
     PyObject *oldest;
     bool done;
 
-    if (!PyArg_ParseTuple(args, "KO", &step, &oldest))
+    if (!PyArg_ParseTuple(args, "O&O", core_to_u64, &step, &oldest))
         return NULL;
     checkpoint.step = step;
     checkpoint.has_oldest = oldest != Py_None;
-    if (checkpoint.has_oldest)
-        checkpoint.oldest = PyLong_AsUnsignedLongLong(oldest);
-    if (PyErr_Occurred() || !core_guard_enter(&self->guard))
+    if (checkpoint.has_oldest && core_to_u64(oldest, &checkpoint.oldest) == 0)
+        return NULL;
+    if (!core_guard_enter(&self->guard))
         return NULL;
     checkpoint.consumer = self->consumer;
     done = core_call_run(&call, &checkpoint, &error);

@@ -144,27 +144,25 @@ static PyObject *change(PyObject *object,
 PyObject *core_stream_watermark(PyObject *self, PyObject *args)
 {
     struct life_call wish = {.kind = LIFE_WATERMARK};
-    unsigned long long step;
     PyObject *options;
     const char *group;
 
-    if (!PyArg_ParseTuple(args, "sIIKO", &group, &wish.ranks, &wish.rank, &step,
+    if (!PyArg_ParseTuple(args, "sO&O&O&O", &group, core_to_u32, &wish.ranks,
+                          core_to_u32, &wish.rank, core_to_u64, &wish.step,
                           &options))
         return NULL;
-    wish.step = step;
     return change(self, &wish, group, options);
 }
 
 PyObject *core_stream_pin(PyObject *self, PyObject *args)
 {
     struct life_call wish = {.kind = LIFE_PIN};
-    unsigned long long step;
     PyObject *options;
     const char *name;
 
-    if (!PyArg_ParseTuple(args, "sKO", &name, &step, &options))
+    if (!PyArg_ParseTuple(args, "sO&O", &name, core_to_u64, &wish.step,
+                          &options))
         return NULL;
-    wish.step = step;
     return change(self, &wish, name, options);
 }
 
@@ -188,11 +186,9 @@ PyObject *core_stream_limit(PyObject *self, PyObject *args)
         return NULL;
     for (size_t i = 0; i < 2; i++) {
         wish.has_limit[i] = values[i] != Py_None;
-        if (wish.has_limit[i])
-            wish.limits[i] = PyLong_AsUnsignedLongLong(values[i]);
+        if (wish.has_limit[i] && core_to_u64(values[i], &wish.limits[i]) == 0)
+            return NULL;
     }
-    if (PyErr_Occurred())
-        return NULL;
     return change(self, &wish, "", options);
 }
 
@@ -205,9 +201,7 @@ PyObject *core_stream_evict_group(PyObject *self, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "sOO", &group, &rank, &options))
         return NULL;
-    if (rank != Py_None)
-        wish.rank = (uint32_t)PyLong_AsUnsignedLong(rank);
-    if (PyErr_Occurred())
+    if (rank != Py_None && core_to_u32(rank, &wish.rank) == 0)
         return NULL;
     return change(self, &wish, group, options);
 }
@@ -246,12 +240,11 @@ PyObject *core_stream_drop(PyObject *self, PyObject *args)
 PyObject *core_stream_fork(PyObject *self, PyObject *args)
 {
     struct life_call wish = {.kind = LIFE_FORK};
-    unsigned long long step;
     PyObject *options;
     const char *url;
 
-    if (!PyArg_ParseTuple(args, "KsO", &step, &url, &options))
+    if (!PyArg_ParseTuple(args, "O&sO", core_to_u64, &wish.step, &url,
+                          &options))
         return NULL;
-    wish.step = step;
     return change(self, &wish, url, options);
 }

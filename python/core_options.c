@@ -24,6 +24,42 @@ static bool set_all(struct lks_options *options, PyObject *dict)
     return true;
 }
 
+static int to_number(PyObject *object, uint64_t max, uint64_t *out_number)
+{
+    PyObject *index = PyNumber_Index(object);
+    uint64_t number;
+
+    if (index == NULL)
+        return 0;
+    number = PyLong_AsUnsignedLongLong(index);
+    Py_DECREF(index);
+    if (PyErr_Occurred() || number > max) {
+        PyErr_Clear();
+        core_raise_text(LKS_INVALID,
+                        "a number is below 0, or above %llu which is the most",
+                        (unsigned long long)max);
+        return 0;
+    }
+    *out_number = number;
+    return 1;
+}
+
+int core_to_u64(PyObject *object, void *out_number)
+{
+    /* The last one is LKS_STEP_FIRST. */
+    return to_number(object, UINT64_MAX - 1, out_number);
+}
+
+int core_to_u32(PyObject *object, void *out_number)
+{
+    uint64_t number;
+
+    if (to_number(object, UINT32_MAX, &number) == 0)
+        return 0;
+    *(uint32_t *)out_number = (uint32_t)number;
+    return 1;
+}
+
 struct lks_options *core_options_new(PyObject *dict)
 {
     struct lks_options *options = NULL;

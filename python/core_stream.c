@@ -99,10 +99,11 @@ PyObject *core_stream_open(PyObject *module, PyObject *args)
 PyObject *core_stream_create(PyObject *module, PyObject *args)
 {
     const char *url;
-    unsigned int dp, cp;
+    uint32_t dp, cp;
     PyObject *options;
 
-    if (!PyArg_ParseTuple(args, "sIIO", &url, &dp, &cp, &options))
+    if (!PyArg_ParseTuple(args, "sO&O&O", &url, core_to_u32, &dp, core_to_u32,
+                          &cp, &options))
         return NULL;
     if (dp == 0)
         return core_raise_text(LKS_INVALID, "dp is 0; it is at least 1");
@@ -240,12 +241,10 @@ static PyObject *stream_verify(PyObject *object, PyObject *args)
 static PyObject *stream_log(PyObject *object, PyObject *args)
 {
     struct report_call wish = {.kind = REPORT_LOG};
-    unsigned long long from, to;
 
-    if (!PyArg_ParseTuple(args, "KK", &from, &to))
+    if (!PyArg_ParseTuple(args, "O&O&", core_to_u64, &wish.from, core_to_u64,
+                          &wish.to))
         return NULL;
-    wish.from = from;
-    wish.to = to;
     return make_report(object, &wish);
 }
 
@@ -291,13 +290,14 @@ static PyObject *stream_get(PyObject *object, PyObject *args)
                                           .discard = discard_get};
     const struct core_state *state = PyType_GetModuleState(Py_TYPE(object));
     struct core_stream *self = (void *)object;
-    unsigned long long step;
+    uint64_t step;
     struct get_call *get;
     struct lks_error error;
     PyObject *type, *result = NULL;
-    unsigned int rank;
+    uint32_t rank;
 
-    if (!PyArg_ParseTuple(args, "KIO", &step, &rank, &type) ||
+    if (!PyArg_ParseTuple(args, "O&O&O", core_to_u64, &step, core_to_u32, &rank,
+                          &type) ||
         !core_batch_type_check(state, type) || !core_guard_check(&self->guard))
         return NULL;
     get = calloc(1, sizeof(*get));

@@ -2,6 +2,7 @@
 
 import json
 import math
+import numbers
 import os
 
 from . import _core
@@ -18,7 +19,17 @@ def option_rows():
 _ROWS = option_rows()
 
 
+def as_url(url):
+    """A text, or a path."""
+    url = os.fspath(url)
+    if not isinstance(url, str):
+        raise TypeError(f"a URL is a text or a path, not {url!r}")
+    return url
+
+
 def _as_text(name, value):
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        value = int(value)
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise TypeError(f"{name}: a number or a text, not {value!r}")
     if isinstance(value, float):

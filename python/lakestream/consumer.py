@@ -1,10 +1,11 @@
 """Consumers: one rank's cursor over a stream."""
 
 import json
+import operator
 
 from . import _core, errors, mesh
 from .batch import Batch, JoinedBatch
-from .config import STARVE, Handle, starve_timeout_ms, to_options
+from .config import STARVE, Handle, as_url, starve_timeout_ms, to_options
 from .membership import Membership
 from .memory import Lender, check_allocator, close_at_exit
 
@@ -19,8 +20,8 @@ def _is_parents(stream, parent, step):
 
 def state_step(state, stream):
     """The step of a state, which must be of this stream; or a bare step."""
-    if isinstance(state, int) and not isinstance(state, bool):
-        return state
+    if hasattr(state, "__index__") and not isinstance(state, bool):
+        return operator.index(state)
     try:
         version, of_stream = state["version"], state["stream"]
         step = state["step"]
@@ -148,7 +149,7 @@ class Consumer(Handle):
     def __init__(self, url, rank=0, dp=None, cp=None, step=None, group=None,
                  run=None, allocator=None, **options):
         check_allocator(allocator)
-        super().__init__({"url": str(url), "rank": rank, "dp": dp, "cp": cp,
+        super().__init__({"url": as_url(url), "rank": rank, "dp": dp, "cp": cp,
                           "step": step, "group": group, "run": run,
                           "allocator": allocator, **options})
         self._restored()

@@ -8,6 +8,7 @@ and `cp_layout` say how rows were cut for context parallelism.
 from dataclasses import dataclass
 import json
 import math
+import operator
 import struct
 
 from . import arrays, errors, remap
@@ -32,7 +33,12 @@ def encode(tensors, *, cp_axis=None, cp_layout="contiguous", metadata=None):
     metadata = dict(metadata or {})
     if cp_axis is not None:
         remap.check_layout(cp_layout)
+        if operator.index(cp_axis) < 0:
+            raise errors.Invalid(f"cp_axis {cp_axis} is negative")
         metadata |= {"cp_axis": str(int(cp_axis)), "cp_layout": cp_layout}
+    for name in tensors:
+        if not isinstance(name, str) or name == "__metadata__":
+            raise errors.Invalid(f"{name!r} is no name for a tensor")
     parts = [(name, *arrays.describe(name, tensor))
              for name, tensor in tensors.items()]
     # The widest first, so that each is aligned to its own width.

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 import json
 
 from . import _core, errors, payload
-from .config import Handle, to_options
+from .config import Handle, as_url, to_options
 
 # After these nothing more of the producer's can be committed.
 FINAL = (errors.Ended, errors.Fenced, errors.StoreError, errors.Corrupt,
@@ -31,7 +31,7 @@ class Producer(Handle):
     _kind = "Producer"
 
     def __init__(self, url, id, **options):
-        super().__init__({"url": str(url), "id": id, **options})
+        super().__init__({"url": as_url(url), "id": id, **options})
         self._restored()
         self._handle()
 
@@ -77,6 +77,11 @@ class Producer(Handle):
         limit. Raises errors of earlier appends too; Ended, Fenced, StoreError,
         ValueError.
         """
+        slices = list(slices)
+        if cp_axis is not None and not all(isinstance(slice, Mapping)
+                                           for slice in slices):
+            raise errors.Invalid("cp_axis is for dicts: nobody can know where "
+                                 "other slices were cut")
         buffers = [payload.encode(slice, cp_axis=cp_axis, cp_layout=cp_layout)
                    if isinstance(slice, Mapping) else slice
                    for slice in slices]

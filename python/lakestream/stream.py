@@ -4,7 +4,7 @@ import json
 
 from . import _core, errors
 from .batch import Batch
-from .config import Handle, to_options
+from .config import Handle, as_url, to_options
 
 LOG_STEPS = 4096  # per call of the library
 
@@ -22,11 +22,11 @@ def create(url, dp=1, cp=1, producers=None, exist_ok=False, **options):
     """
     texts = to_options({"producers": producers, **options})
     try:
-        _core.stream_create(str(url), dp, cp, texts)
+        _core.stream_create(as_url(url), dp, cp, texts)
     except errors.Exists:
         if not exist_ok:
             raise
-        stream = _core.stream_open(str(url), texts)
+        stream = _core.stream_open(as_url(url), texts)
         if (stream.dp, stream.cp) != (dp, cp):
             raise errors.Exists(
                 f"{url}: the stream there has dp {stream.dp} x cp {stream.cp}, "
@@ -39,7 +39,7 @@ class Stream(Handle):
     _kind = "Stream"
 
     def __init__(self, url, **options):
-        super().__init__({"url": str(url), **options})
+        super().__init__({"url": as_url(url), **options})
         self._handle()
 
     def _restored(self):
@@ -138,7 +138,7 @@ class Stream(Handle):
     def fork(self, step, url, **options):
         """Creates the stream at `url` that continues this one at `step`, and
         returns it. A state of this one at that step is a state of the fork."""
-        self._handle().fork(step, str(url), to_options(options))
+        self._handle().fork(step, as_url(url), to_options(options))
         return Stream(url, **{k: v for k, v in self._config.items()
                               if k != "url"})
 

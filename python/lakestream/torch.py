@@ -12,13 +12,14 @@ torch.distributed.checkpoint.
 
 import mmap
 from multiprocessing.context import get_spawning_popen
+import operator
 import os
 
 import torch
 from torch.utils.data import IterableDataset, get_worker_info
 
 from . import _core, arrays, consumer, errors, mesh as meshes
-from .config import to_options
+from .config import as_url, to_options
 from .memory import check_allocator
 from .torch_batch import TensorBatch, as_bytes
 from .torch_mesh import find_place
@@ -34,7 +35,8 @@ class Skips:
     def __init__(self, steps):
         self._steps = frozenset(
             step for item in steps
-            for step in (range(*item) if isinstance(item, tuple) else (item,)))
+            for step in (range(*item) if isinstance(item, (tuple, list))
+                         else (operator.index(item),)))
 
     def listed(self):
         """In order, for comparing."""
@@ -106,7 +108,7 @@ class StreamDataset(IterableDataset):
         if decode not in ("tensors", "raw") and not callable(decode):
             raise errors.Invalid(f'decode {decode!r}: "tensors", "raw" or a '
                                  "function")
-        self._url = str(url)
+        self._url = as_url(url)
         self._place = find_place(rank, dp, cp, mesh, dp_dim, cp_dim)
         self._skips = Skips(skip)
         check_allocator(allocator)
@@ -302,7 +304,7 @@ class StreamDataset(IterableDataset):
         step = consumer.state_step(state, self._open())
         if self._member is not None:
             self._member.check(step)
-        owner = None if isinstance(state, int) else state.get("worker")
+        owner = state.get("worker") if isinstance(state, dict) else None
         if owner is not None and (not worker.inside or (owner, state["workers"])
                                   != (worker.id, worker.count)):
             raise errors.Invalid(
