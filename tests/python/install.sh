@@ -16,7 +16,7 @@ if [[ ! -x $folder/bin/pip ]]; then
 fi
 if [[ ! -e $folder/has-tools ]]; then
     "$folder/bin/pip" install --quiet --no-deps --disable-pip-version-check \
-        pytest iniconfig pluggy packaging safetensors
+        pytest iniconfig pluggy packaging pygments safetensors
     touch "$folder/has-tools"
 fi
 
