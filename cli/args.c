@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,8 @@ static int set_value(struct args *args, size_t index, const char *text)
     const struct arg_option *option = &args->command->options[index];
     struct arg_value *value = &args->values[index];
 
+    if (value->given && option->type != ARG_FLAG)
+        return report_usage(args->command, "--%s is given twice", option->name);
     switch (option->type) {
     case ARG_FLAG:
         break;
@@ -129,8 +132,9 @@ static int set_value(struct args *args, size_t index, const char *text)
     return EXIT_DONE;
 }
 
+/* `where` is what the user wrote: the flag, or the environment's variable. */
 static int set_library_option(struct args *args,
-                              const char *flag,
+                              const char *where,
                               const char *name,
                               const char *text)
 {
@@ -140,11 +144,45 @@ static int set_library_option(struct args *args,
 
     if (lks_options_set(args->options, name, text, &error) == LKS_OK)
         return EXIT_DONE;
-    /* The library says "max_live_steps: ..."; here it is a flag. */
+    /* The library says "max_live_steps: ..."; here it has another name. */
     message = error.message;
     if (strncmp(message, name, length) == 0 && message[length] == ':')
         message += length + 1 + (message[length + 1] == ' ');
-    return report_usage(args->command, "--%s: %s", flag, message);
+    return report_usage(args->command, "%s: %s", where, message);
+}
+
+/* A flag of the library, as "--name". */
+static int take_library_flag(struct args *args, size_t index, const char *text)
+{
+    char flag[LIBRARY_OPTION_NAME_SIZE], name[LIBRARY_OPTION_NAME_SIZE];
+    char where[LIBRARY_OPTION_NAME_SIZE + 2];
+
+    library_option_flag(index, flag);
+    library_option_name(index, name);
+    snprintf(where, sizeof(where), "--%s", flag);
+    if (args->library_given[index])
+        return report_usage(args->command, "%s is given twice", where);
+    args->library_given[index] = true;
+    return set_library_option(args, where, name, text);
+}
+
+/* What no flag says, the environment may: it is looked at here, before anything
+ * is opened. An empty variable counts as none. */
+static int take_environment(struct args *args)
+{
+    char name[LIBRARY_OPTION_NAME_SIZE];
+    char variable[LIBRARY_OPTION_VARIABLE_SIZE];
+    int code = EXIT_DONE;
+
+    for (size_t i = 0; code == EXIT_DONE && library_option_name(i, name); i++) {
+        const char *text;
+
+        library_option_variable(name, variable);
+        text = getenv(variable);
+        if (text != NULL && *text != '\0' && !args->library_given[i])
+            code = set_library_option(args, variable, name, text);
+    }
+    return code;
 }
 
 static int unknown_option(const struct args *args, const char *name)
@@ -202,8 +240,8 @@ static int take_long(struct args *args,
 {
     const char *equals = strchr(word, '=');
     size_t length = equals ? (size_t)(equals - word) : strlen(word);
-    char name[LIBRARY_OPTION_NAME_SIZE], library[LIBRARY_OPTION_NAME_SIZE];
-    size_t index = 0;
+    char name[LIBRARY_OPTION_NAME_SIZE];
+    size_t index = 0, library = 0;
     bool own;
 
     if (length - 2 >= sizeof(name))
@@ -219,7 +257,7 @@ static int take_long(struct args *args,
             return report_usage(args->command, "--%s takes no value", name);
         return set_value(args, index, "");
     }
-    if (!own && !(args->command->opens && library_option_find(name, library)))
+    if (!own && !(args->command->opens && library_option_find(name, &library)))
         return unknown_option(args, name);
 
     *out_took_next = equals == NULL;
@@ -227,7 +265,7 @@ static int take_long(struct args *args,
         return report_usage(args->command, "--%s needs a value", name);
     if (own)
         return set_value(args, index, equals ? equals + 1 : next);
-    return set_library_option(args, name, library, equals ? equals + 1 : next);
+    return take_library_flag(args, library, equals ? equals + 1 : next);
 }
 
 /* `word` is "-o" or "-oVALUE". */
@@ -350,6 +388,8 @@ int args_parse(struct args *args,
     code = take_words(args, words, word_count);
     if (code == EXIT_DONE && !args->help)
         code = check_whole(args);
+    if (code == EXIT_DONE && !args->help && command->opens)
+        code = take_environment(args);
     return code;
 }
 

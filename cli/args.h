@@ -14,6 +14,8 @@
 
 #include "lakestream.h"
 
+#define ARGS_LIBRARY_MAX 64u /* options of the library */
+
 enum exit_code {
     EXIT_DONE = 0,
     EXIT_FAILED = 1,        /* it was tried, and did not work */
@@ -69,8 +71,9 @@ struct args {
     const struct command *command;
     char **operands;
     size_t operand_count;
-    struct arg_value *values;    /* one per option of the command */
-    struct lks_options *options; /* the library's */
+    struct arg_value *values;             /* one per option of the command */
+    struct lks_options *options;          /* the library's */
+    bool library_given[ARGS_LIBRARY_MAX]; /* by their rows in its table */
     bool json;
     bool help;
     int verbosity;

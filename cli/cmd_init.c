@@ -1,6 +1,8 @@
 /*
  * lakestream init: creates a stream, having probed the store.
  */
+#include <string.h>
+
 #include "commands.h"
 #include "report.h"
 
@@ -30,6 +32,11 @@ static int run(struct args *args)
     struct lks_error error;
     int code = EXIT_DONE;
 
+    if (strncmp(url, "mem://", strlen("mem://")) == 0)
+        return report_usage(args->command,
+                            "%s would be gone when this command ends; take a "
+                            "folder or s3://",
+                            url);
     if (dp * cp > LKS_SLICE_COUNT_MAX)
         return report_usage(args->command,
                             "--dp %ju times --cp %ju is %ju slices; a mesh "

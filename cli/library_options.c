@@ -4,6 +4,7 @@
  */
 #include "library_options.h"
 
+#include <ctype.h>
 #include <jansson.h>
 #include <string.h>
 
@@ -39,31 +40,44 @@ static void swap_letter(char *text, char from, char to)
     }
 }
 
-bool library_option_flag(size_t index, char out_flag[LIBRARY_OPTION_NAME_SIZE])
+bool library_option_name(size_t index, char out_name[LIBRARY_OPTION_NAME_SIZE])
 {
-    json_t *row = describe(index);
+    json_t *row = index < ARGS_LIBRARY_MAX ? describe(index) : NULL;
 
     if (row == NULL)
         return false;
-    snprintf(out_flag, LIBRARY_OPTION_NAME_SIZE, "%s", field(row, "name"));
-    swap_letter(out_flag, '_', '-');
+    snprintf(out_name, LIBRARY_OPTION_NAME_SIZE, "%s", field(row, "name"));
     json_decref(row);
     return true;
 }
 
-bool library_option_find(const char *name,
-                         char out_name[LIBRARY_OPTION_NAME_SIZE])
+bool library_option_flag(size_t index, char out_flag[LIBRARY_OPTION_NAME_SIZE])
 {
-    char flag[LIBRARY_OPTION_NAME_SIZE];
+    if (!library_option_name(index, out_flag))
+        return false;
+    swap_letter(out_flag, '_', '-');
+    return true;
+}
 
-    for (size_t i = 0; library_option_flag(i, flag); i++) {
-        if (strcmp(flag, name) == 0) {
-            swap_letter(flag, '-', '_');
-            memcpy(out_name, flag, sizeof(flag));
+bool library_option_find(const char *flag, size_t *out_index)
+{
+    char each[LIBRARY_OPTION_NAME_SIZE];
+
+    for (size_t i = 0; library_option_flag(i, each); i++) {
+        if (strcmp(each, flag) == 0) {
+            *out_index = i;
             return true;
         }
     }
     return false;
+}
+
+void library_option_variable(const char *name,
+                             char out_variable[LIBRARY_OPTION_VARIABLE_SIZE])
+{
+    snprintf(out_variable, LIBRARY_OPTION_VARIABLE_SIZE, "LAKESTREAM_%s", name);
+    for (; *out_variable != '\0'; out_variable++)
+        *out_variable = (char)toupper((unsigned char)*out_variable);
 }
 
 /* A default is text, but a binding may want to see a number: take either. */

@@ -11,13 +11,18 @@
 /* The longest name of an option, with its NUL. */
 #define LIBRARY_OPTION_NAME_SIZE 64u
 
-/* Writes the library's name for the flag `name`: "max-live-steps" becomes
- * "max_live_steps". False if it has no such option. */
-bool library_option_find(const char *name,
-                         char out_name[LIBRARY_OPTION_NAME_SIZE]);
+/* The row of the flag `flag`. False if the library has no such option. */
+bool library_option_find(const char *flag, size_t *out_index);
 
-/* Writes the flag of row `index`; false past the last row. */
+/* Writes the name of row `index`, "max_live_steps", and its flag,
+ * "max-live-steps"; false past the last row. */
+bool library_option_name(size_t index, char out_name[LIBRARY_OPTION_NAME_SIZE]);
 bool library_option_flag(size_t index, char out_flag[LIBRARY_OPTION_NAME_SIZE]);
+
+/* Writes what the environment calls it, "LAKESTREAM_MAX_LIVE_STEPS". */
+#define LIBRARY_OPTION_VARIABLE_SIZE (LIBRARY_OPTION_NAME_SIZE + 16u)
+void library_option_variable(const char *name,
+                             char out_variable[LIBRARY_OPTION_VARIABLE_SIZE]);
 
 /* A line of help for each, but for those that `command` has itself. */
 void library_options_help(FILE *file, const struct command *command);

@@ -115,7 +115,7 @@ static enum lks_status short_block(const struct lks_lookup *lookup,
     lks_index_name(lookup->number, name);
     return lks_error_set(error, LKS_CORRUPT,
                          "%s/%s begins at step %" PRIu64 ", and step %" PRIu64
-                         " is live: run 'lakestream verify'",
+                         " is live: it is not the block that was written",
                          lookup->stream->store->url, name,
                          lks_index_first(lookup->index), step);
 }
@@ -167,7 +167,7 @@ enum lks_status lks_lookup_explain(struct lks_stream *stream,
         else
             status = lks_error_set(error, LKS_CORRUPT,
                                    "%s/%s is missing, and step %" PRIu64
-                                   " is live: run 'lakestream verify'",
+                                   " is live: it was removed by no reclaim",
                                    stream->store->url, name, step);
     }
     lks_log_done(&fresh);

@@ -361,7 +361,8 @@ static enum lks_status fail(const struct file_write *write,
                              "removed by somebody");
     case EAGAIN:
         return lks_error_set(error, LKS_UNAVAILABLE,
-                             "its folder is removed again and again");
+                             "its folder cannot be made, or is removed "
+                             "again and again");
     case EMLINK:
     case EOPNOTSUPP:
         return lks_error_set(error, LKS_UNSUPPORTED,

@@ -216,8 +216,9 @@ static bool says_nothing(enum lks_status status)
            status == LKS_NO_MEMORY || status == LKS_CANCELLED;
 }
 
-/* Runs all checks, also after one that failed; but not after one that could not
- * be tried, since the next would wait for the same dead store. */
+/* Runs all checks, also after one that failed if there is a reader to be told
+ * of the rest; but not after one that could not be tried, since the next would
+ * wait for the same dead store. */
 static enum lks_status run(struct lks_probe *probe,
                            lks_line_fn *line,
                            void *line_arg,
@@ -247,6 +248,8 @@ static enum lks_status run(struct lks_probe *probe,
             outcome =
                 lks_error_set(error, LKS_UNSUPPORTED, "%.160s fails %s: %s",
                               probe->store->url, check->name, reason.message);
+        if (outcome != LKS_OK && line == NULL)
+            return outcome;
     }
     return outcome;
 }

@@ -45,7 +45,9 @@ enum lks_status lks_file_fail(int reason, struct lks_error *error)
     case EACCES:
     case EPERM:
         return lks_error_set(error, LKS_DENIED,
-                             "permission denied for user %ld", (long)geteuid());
+                             "permission denied for user %ld: it takes rights "
+                             "to this folder, or its owner",
+                             (long)geteuid());
     case ENOMEM:
         return lks_error_no_memory(error);
     case ECANCELED:
@@ -66,6 +68,31 @@ enum lks_status lks_file_fail(int reason, struct lks_error *error)
     default:
         return lks_error_set(error, LKS_UNAVAILABLE, "%s", strerror(reason));
     }
+}
+
+/* Why the store's own folder cannot be opened; LKS_OK if it may be made yet. */
+static enum lks_status refuse_root(const char *path,
+                                   int reason,
+                                   struct lks_error *error)
+{
+    enum lks_status status = LKS_OK;
+    struct stat stat;
+
+    if (reason == ENOTDIR)
+        status = lks_error_set(error, LKS_INVALID, "not a folder");
+    else if (reason == ENAMETOOLONG)
+        status = lks_error_set(error, LKS_INVALID,
+                               "this path, or a name in it, is longer than the "
+                               "system allows");
+    else if (reason != ENOENT)
+        status = lks_file_fail(reason, error);
+    else if (lstat(path, &stat) == 0 && S_ISLNK(stat.st_mode))
+        status = lks_error_set(error, LKS_INVALID,
+                               "a symbolic link to something that is not "
+                               "there: make that folder, or remove the link");
+    if (status == LKS_OK)
+        return status;
+    return lks_error_prefix(error, status, "open folder %.200s", path);
 }
 
 /* A file that has a time of its own and no name. */
@@ -331,15 +358,10 @@ enum lks_status lks_store_file_open(const char *path,
 
     /* It may not be there yet: the first write makes it. */
     root_fd = open(file->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (root_fd < 0 && errno != ENOENT) {
-        int reason = errno;
-
-        status = reason == ENOTDIR
-                     ? lks_error_set(error, LKS_INVALID, "not a folder")
-                     : lks_file_fail(reason, error);
-        lks_error_prefix(error, status, "open folder %.200s", file->path);
+    if (root_fd < 0)
+        status = refuse_root(file->path, errno, error);
+    if (status != LKS_OK)
         goto done;
-    }
     atomic_store(&file->root_fd, root_fd);
     status = lks_monitor_new(env, &file->monitor, error);
     if (status != LKS_OK) {
