@@ -11,7 +11,7 @@ OUR_C = find include src cli tests bench examples python -name '*.[ch]' 2>/dev/n
 FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 .NOTPARALLEL:
-.PHONY: help test demo matrix quick asan tsan fuzz bench bench-flat bench-pacing \
+.PHONY: help test demo matrix modern quick asan tsan fuzz bench bench-flat bench-pacing \
 	bench-processes build bench-reclaim soak tidy lint format format-check deps deps-test \
 	deps-fuzz clean
 
@@ -27,6 +27,7 @@ help:
 	@echo "make bench-reclaim               storage, with and without reclaim"
 	@echo "make soak [SECONDS=1200]         a stream's life, with kills"
 	@echo "make matrix                      resuming PyTorch's loaders, all ways"
+	@echo "make modern                      the same tests on a newer PyTorch"
 	@echo "make bench-flat                  what a stream's length costs"
 	@echo "make build                       the release build"
 	@echo "make tidy | format-check         the rules of CONTRIBUTING.md"
@@ -110,6 +111,13 @@ bench-flat: build
 		--store $(BENCH_STORE) --out docs/benchmarks \
 		--results build/release/flat
 	$(if $(STORE),,rm -rf /dev/shm/lakestream-bench)
+
+# The tests of what newer PyTorchs have, on Debian 13 in a folder; as root, with
+# debootstrap.
+modern: FOLDER = build/debian-13
+modern:
+	mkdir -p build
+	tests/python/modern.sh $(FOLDER)
 
 tidy:
 	$(PYTHON) tools/tidy.py
