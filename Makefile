@@ -21,7 +21,7 @@ help:
 	@echo "make demo STORE=s3               the same on Ceph's S3 gateway"
 	@echo "make quick | asan | tsan         one build and its quick tests"
 	@echo "make fuzz [SECONDS=60]           each decoder for so long"
-	@echo "make bench [STORE=url]           against the raw store"
+	@echo "make bench [STORE=url]           against the raw store, and fio"
 	@echo "make bench-pacing                commit policies, in a model"
 	@echo "make bench-processes             and in processes, on real stores"
 	@echo "make bench-reclaim               storage, with and without reclaim"
@@ -69,12 +69,17 @@ build: deps
 	cmake --preset release >/dev/null
 	cmake --build --preset release
 
-# A stream's prefix is used once, so each bench gets its own.
+# The tables of docs/benchmarks/core.md, some ten minutes; or, on another store,
+# one row of each side. A stream's prefix is used once, so each gets its own.
 bench: build
+ifeq ($(STORE),)
+	$(PYTHON) bench/speed/speed_grid.py --lakestream $(CLI) \
+		--out docs/benchmarks
+else
 	set -e; for what in ingest consume; do \
-		$(CLI) bench $$what $(BENCH_STORE)/$$what-$$$$; \
+		$(CLI) bench $$what $(STORE)/$$what-$$$$; \
 	done
-	$(if $(STORE),,rm -rf /dev/shm/lakestream-bench)
+endif
 
 # Storage over a training run, with and without reclaiming.
 bench-reclaim: build
