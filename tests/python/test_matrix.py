@@ -84,4 +84,8 @@ def test_resumed_twice_reads_the_same(stream, whole, workers, start, save,
     second, state = read(stream, workers, start, loader, state, 3)
     third, _ = read(stream, workers, start, loader, state, STEPS)
     assert len(first) == SAVES[save]
-    assert first + second + third == whole
+    if loader == "stateful" and workers > 0 and SAVES[save] + 3 > len(WANTED):
+        # The second met the end; torchdata then begins another epoch.
+        assert (first + second, third) == (whole, whole)
+    else:
+        assert first + second + third == whole
