@@ -69,7 +69,7 @@ build: deps
 	cmake --preset release >/dev/null
 	cmake --build --preset release
 
-# The tables of docs/benchmarks/core.md, some ten minutes; or, on another store,
+# The tables of docs/benchmarks/core.md, a quarter of an hour; or, on another store,
 # one row of each side. A stream's prefix is used once, so each gets its own.
 bench: build
 ifeq ($(STORE),)

@@ -145,8 +145,6 @@ def main():
     # Less, and what is measured is how a reader starts.
     parser.add_argument("--volume", type=int, default=1024 * MIB,
                         help="bytes of a measurement")
-    parser.add_argument("--disk-volume", type=int, default=64 * MIB,
-                        help="the same, on the disk")
     parser.add_argument("parts", nargs="*",
                         default=["ingest", "consume", "disk", "fio"])
     args = parser.parse_args()
@@ -154,13 +152,12 @@ def main():
         if part == "fio" and shutil.which("fio") is None:
             print("fio is not installed: that table stays", file=sys.stderr)
             continue
-        volume = args.disk_volume if part == "disk" else args.volume
-        lines = make_part(args, part, volume)
+        lines = make_part(args, part, args.volume)
         path = os.path.join(args.out, f"core-{part}.md")
         with open(path, "w", encoding="utf-8") as file:
             file.write("\n".join(
                 [f"# Against the raw store: {part}", "",
-                 f"Made by `speed_grid.py --volume {volume} {part}`, a part "
+                 f"Made by `speed_grid.py --volume {args.volume} {part}`, a part "
                  "of `make bench`; [core.md](core.md) says what it means.",
                  ""] + lines + [""]))
         print(path)
