@@ -105,9 +105,12 @@ static void read_pinned(struct sim_job *job,
     if (step >= job->run->truth.step_count)
         return;
     status = lks_stream_get(stream, step, 0, &batch, &error);
-    if (status == LKS_RECLAIMED && !job->run->truth.life.dropped)
-        sim_fail(job->run->world, SIM_SAFE, "a pinned step is gone: %s",
-                 error.message);
+    if (status == LKS_RECLAIMED) {
+        if (!job->run->truth.life.dropped)
+            sim_fail(job->run->world, SIM_SAFE, "a pinned step is gone: %s",
+                     error.message);
+        return;
+    }
     if (status != LKS_OK) {
         sim_job_judge(job, &error);
         return;
