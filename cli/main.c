@@ -7,6 +7,7 @@
  * 130 or 143 after a signal.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
@@ -16,6 +17,7 @@
 #include "report.h"
 
 #define HELP_COLUMN 30
+#define AREAS_SIZE 128u
 
 static const struct command *const commands[] = {
     &command_init,          &command_probe,        &command_pack,
@@ -82,7 +84,7 @@ static void print_help(const struct command *command)
     }
 }
 
-/* Log lines go to stderr, whole. */
+/* Log lines go to stderr, whole. What waits at a limit is always told. */
 static void print_log(const char *area, const char *line, void *arg)
 {
     (void)arg;
@@ -91,12 +93,14 @@ static void print_log(const char *area, const char *line, void *arg)
 
 static void start_log(int verbosity)
 {
-    const char *areas = NULL; /* what LKS_TRACE says */
+    const char *more = getenv("LKS_TRACE");
+    char areas[AREAS_SIZE];
 
     if (verbosity == 1)
-        areas = "commit,producer,consumer,reclaim";
+        more = "commit,producer,consumer,reclaim";
     else if (verbosity > 1)
-        areas = "all";
+        more = "all";
+    snprintf(areas, sizeof(areas), "limit,%s", more != NULL ? more : "");
     lks_log_set(print_log, NULL, areas);
 }
 

@@ -221,9 +221,9 @@ LKS_API void lks_producer_offset(const struct lks_producer *producer,
  *
  * `offset` is the position in the producer's own source after this TGB, `meta`
  * is for the readers; both are opaque, copied, and may be empty. Blocks while
- * producer_bytes are in flight, or the stream is at its limit. An error of an
- * earlier append's upload or commit is returned here, and by every later call.
- * LKS_ENDED if the stream has ended.
+ * producer_bytes are in flight, or the stream is at its limit (the log tells
+ * of that, see "logging"). An error of an earlier append's upload or commit is
+ * returned here, and by every later call. LKS_ENDED if the stream has ended.
  */
 LKS_API enum lks_status lks_producer_append(struct lks_producer *producer,
                                             const struct lks_slice *slices,
@@ -570,6 +570,11 @@ LKS_API enum lks_status lks_stream_drop(struct lks_stream *stream,
  * The library prints nothing. It hands lines to one sink, process-wide, for the
  * areas named in `areas` ("store,commit", "all", or NULL for the environment's
  * LKS_TRACE). The sink may be called from any thread.
+ *
+ * Areas: store, commit, producer, consumer, reclaim, and limit. The last is for
+ * every user's eyes: a producer that the stream's limit has held back for a
+ * second says so, with what would move it, again each minute, and when it goes
+ * on. An append waits at a limit without end.
  */
 typedef void lks_log_fn(const char *area, const char *line, void *arg);
 

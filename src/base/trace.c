@@ -18,7 +18,7 @@ static const struct {
 } areas_known[] = {
     {LKS_AREA_STORE, "store"},       {LKS_AREA_COMMIT, "commit"},
     {LKS_AREA_PRODUCER, "producer"}, {LKS_AREA_CONSUMER, "consumer"},
-    {LKS_AREA_RECLAIM, "reclaim"},
+    {LKS_AREA_RECLAIM, "reclaim"},   {LKS_AREA_LIMIT, "limit"},
 };
 
 #define AREA_COUNT (sizeof(areas_known) / sizeof(areas_known[0]))

@@ -15,6 +15,7 @@ enum lks_area {
     LKS_AREA_PRODUCER = 1 << 2,
     LKS_AREA_CONSUMER = 1 << 3,
     LKS_AREA_RECLAIM = 1 << 4,
+    LKS_AREA_LIMIT = 1 << 5,
 };
 
 bool lks_trace_on(enum lks_area area);

@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "manifest/limit_text.h"
+
 #define PART_SIZE 160u
 
 static double seconds(uint64_t duration_ns)
@@ -38,18 +40,15 @@ static bool can_be_seen(const struct lks_wait_report *report,
 static void name_limit(const struct lks_sighting *sighting,
                        char text[PART_SIZE])
 {
-    bool by_steps =
-        sighting->max_live_steps > 0 &&
-        sighting->next_step - sighting->claimed >= sighting->max_live_steps;
+    char limit[LKS_LIMIT_TEXT_SIZE];
 
     text[0] = '\0';
     if (!sighting->full)
         return;
+    lks_limit_text(sighting->max_live_steps, sighting->max_live_bytes,
+                   sighting->next_step, sighting->claimed, limit);
     snprintf(text, PART_SIZE,
-             "; it is at its limit of %" PRIu64 " live %s, with no checkpoint "
-             "since step %" PRIu64 ": raise the limit or checkpoint sooner",
-             by_steps ? sighting->max_live_steps : sighting->max_live_bytes,
-             by_steps ? "steps" : "bytes", sighting->claimed);
+             "; it is %s: raise the limit or checkpoint sooner", limit);
 }
 
 enum lks_status lks_starve_explain(const struct lks_wait_report *report,

@@ -141,8 +141,12 @@ static bool is_held_back(struct lks_committer *committer)
     bool full = lks_manifest_is_full(committer->log.head);
 
     lks_queue_hold_back(committer->queue, full);
-    if (!full)
-        committer->limit.next_ns = 0;
+    if (full)
+        lks_limit_held(&committer->limit, &committer->log,
+                       committer->identity->id);
+    else
+        lks_limit_passed(&committer->limit, &committer->log,
+                         committer->identity->id);
     return full && !lks_attempt_is_open(&committer->attempt, &committer->log);
 }
 

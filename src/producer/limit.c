@@ -6,8 +6,11 @@
  */
 #include "producer/limit.h"
 
+#include <inttypes.h>
+
 #include "base/trace.h"
 #include "manifest/claim.h"
+#include "manifest/limit_text.h"
 
 /* TGBs that may wait, uploaded, for the limit to move. */
 #define ROOM_LEAST 1u
@@ -67,6 +70,45 @@ enum lks_status lks_limit_look(struct lks_limit_watch *watch,
     plan_next(watch, log, claims.request_count);
     lks_claims_done(&claims);
     return status == LKS_TIMEOUT ? LKS_OK : status;
+}
+
+void lks_limit_held(struct lks_limit_watch *watch,
+                    const struct lks_log *log,
+                    const char *producer)
+{
+    const struct lks_manifest *head = log->head;
+    uint64_t now_ns = lks_env_now_ns(log->stream->env);
+    char limit[LKS_LIMIT_TEXT_SIZE];
+
+    if (watch->since_ns == 0) {
+        watch->since_ns = now_ns;
+        watch->tell_ns = now_ns + LKS_LIMIT_TELL_MS * LKS_NS_PER_MS;
+    }
+    if (now_ns < watch->tell_ns)
+        return;
+    watch->tell_ns = now_ns + LKS_LIMIT_TELL_AGAIN_MS * LKS_NS_PER_MS;
+    watch->told = true;
+    lks_limit_text(lks_manifest_max_live_steps(head),
+                   lks_manifest_max_live_bytes(head),
+                   lks_manifest_next_step(head), lks_manifest_claimed(head),
+                   limit);
+    LKS_TRACE(LKS_AREA_LIMIT,
+              "producer %s waits: %s is %s: raise the limit with 'lakestream "
+              "limit', checkpoint, or reclaim",
+              producer, log->stream->store->url, limit);
+}
+
+void lks_limit_passed(struct lks_limit_watch *watch,
+                      const struct lks_log *log,
+                      const char *producer)
+{
+    uint64_t now_ns = lks_env_now_ns(log->stream->env);
+
+    if (watch->told)
+        LKS_TRACE(LKS_AREA_LIMIT,
+                  "producer %s goes on, having waited %" PRIu64 " s", producer,
+                  (now_ns - watch->since_ns) / LKS_NS_PER_S);
+    *watch = (struct lks_limit_watch){.next_ns = 0};
 }
 
 /* What is left of a limit; 0 once it is reached. */

@@ -13,8 +13,23 @@
 
 /* Belongs to the committing thread; zero it before use. */
 struct lks_limit_watch {
-    uint64_t next_ns; /* of the next look; 0: not waiting */
+    uint64_t next_ns;  /* of the next look; 0: not waiting */
+    uint64_t since_ns; /* held back since; 0: not held back */
+    uint64_t tell_ns;  /* when to tell of it next */
+    bool told;
 };
+
+/* The log is told once this has passed, and then again so often. */
+#define LKS_LIMIT_TELL_MS 1000u
+#define LKS_LIMIT_TELL_AGAIN_MS 60000u
+
+/* To be called again and again: the producer is held back, or it is not. */
+void lks_limit_held(struct lks_limit_watch *watch,
+                    const struct lks_log *log,
+                    const char *producer);
+void lks_limit_passed(struct lks_limit_watch *watch,
+                      const struct lks_log *log,
+                      const char *producer);
 
 /*
  * If it is time: reads the watermarks, and commits what they claim if that has

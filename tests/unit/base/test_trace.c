@@ -33,14 +33,14 @@ static unsigned int areas_on(void)
 {
     unsigned int on = 0;
 
-    for (unsigned int area = 1; area <= LKS_AREA_RECLAIM; area *= 2)
+    for (unsigned int area = 1; area <= LKS_AREA_LIMIT; area *= 2)
         on |= lks_trace_on((enum lks_area)area) ? area : 0;
     return on;
 }
 
 #define ALL                                                                    \
     (LKS_AREA_STORE | LKS_AREA_COMMIT | LKS_AREA_PRODUCER |                    \
-     LKS_AREA_CONSUMER | LKS_AREA_RECLAIM)
+     LKS_AREA_CONSUMER | LKS_AREA_RECLAIM | LKS_AREA_LIMIT)
 
 static void without_a_sink_nothing_is_on(void **state)
 {
@@ -62,6 +62,7 @@ static void the_areas_named_are_on_and_no_others(void **state)
         {"producer", LKS_AREA_PRODUCER},
         {"consumer", LKS_AREA_CONSUMER},
         {"reclaim", LKS_AREA_RECLAIM},
+        {"limit", LKS_AREA_LIMIT},
         {"store,commit", LKS_AREA_STORE | LKS_AREA_COMMIT},
         {"reclaim,nothing,store", LKS_AREA_RECLAIM | LKS_AREA_STORE},
         {"all", ALL},
