@@ -131,6 +131,10 @@ enum lks_status core_memory_set(struct lks_consumer *consumer,
                                 PyObject *lender,
                                 struct lks_error *error);
 
+/* Whether this thread is one of the library's that the lender works for right
+ * now: closing the consumer here would wait for itself. NULL: there is none. */
+bool core_memory_inside(const PyObject *lender);
+
 /* Methods of Stream that are in core_life.c. */
 PyObject *core_stream_watermark(PyObject *self, PyObject *args);
 PyObject *core_stream_pin(PyObject *self, PyObject *args);

@@ -5,6 +5,7 @@
  */
 #include "core.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,6 +18,8 @@ struct core_consumer {
     struct lks_consumer *consumer;
     struct core_stream *stream;
     struct core_guard guard;
+    const PyObject *lender; /* held by the library; NULL without */
+    uint64_t last_step;     /* where it was when it was closed */
 };
 
 /* ---------------------------------------------------------------- open -- */
@@ -46,7 +49,9 @@ static void discard_open(void *arg)
     free(open);
 }
 
-static PyObject *wrap(struct core_stream *stream, struct lks_consumer *consumer)
+static PyObject *wrap(struct core_stream *stream,
+                      struct lks_consumer *consumer,
+                      const PyObject *lender)
 {
     struct core_state *state = PyType_GetModuleState(Py_TYPE(&stream->head));
     struct core_consumer *self =
@@ -58,6 +63,7 @@ static PyObject *wrap(struct core_stream *stream, struct lks_consumer *consumer)
     }
     core_guard_init(&self->guard, "Consumer");
     self->consumer = consumer;
+    self->lender = lender;
     Py_INCREF(&stream->head);
     self->stream = stream;
     return (PyObject *)self;
@@ -98,7 +104,8 @@ PyObject *core_consumer_open(struct core_stream *stream, PyObject *args)
     if (error.status == LKS_OK && lender != Py_None)
         error.status = core_memory_set(open->consumer, lender, &error);
     if (error.status == LKS_OK) {
-        result = wrap(stream, open->consumer);
+        result =
+            wrap(stream, open->consumer, lender != Py_None ? lender : NULL);
         open->consumer = NULL;
     } else {
         core_raise(&error);
@@ -110,13 +117,32 @@ PyObject *core_consumer_open(struct core_stream *stream, PyObject *args)
 
 /* --------------------------------------------------------------- close -- */
 
+/* False with an exception: its own allocator calls, which the library waits for
+ * in all that follows. */
+static bool check_outside(const struct core_consumer *self)
+{
+    if (!core_memory_inside(self->lender))
+        return true;
+    core_raise_text(LKS_INVALID,
+                    "a Consumer's allocator can neither use nor close it");
+    return false;
+}
+
+static bool enter(struct core_consumer *self)
+{
+    return check_outside(self) && core_guard_enter(&self->guard);
+}
+
 static void shut(struct core_consumer *self)
 {
     struct lks_consumer *consumer = self->consumer;
 
     self->guard.closed = true;
+    if (consumer == NULL)
+        return;
+    self->last_step = lks_consumer_step(consumer);
     self->consumer = NULL;
-    if (consumer == NULL || self->guard.pid != getpid())
+    if (self->guard.pid != getpid())
         return;
     Py_BEGIN_ALLOW_THREADS lks_consumer_close(consumer);
     Py_END_ALLOW_THREADS
@@ -127,6 +153,8 @@ static PyObject *consumer_close(PyObject *object, PyObject *unused)
     struct core_consumer *self = (void *)object;
 
     (void)unused;
+    if (!check_outside(self))
+        return NULL;
     if (self->guard.pid == getpid() && self->guard.busy &&
         self->consumer != NULL) {
         lks_consumer_cancel(self->consumer);
@@ -136,13 +164,53 @@ static PyObject *consumer_close(PyObject *object, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+struct closing {
+    struct lks_consumer *consumer;
+    struct core_stream *stream;
+};
+
+static void *close_it(void *arg)
+{
+    struct closing *closing = arg;
+    PyGILState_STATE gil;
+
+    lks_consumer_close(closing->consumer);
+    gil = PyGILState_Ensure();
+    Py_DECREF(&closing->stream->head);
+    PyGILState_Release(gil);
+    free(closing);
+    return NULL;
+}
+
+/* For a thread that closing would wait for. Without memory or threads the
+ * consumer stays open until the process ends, as there is no other way. */
+static void close_elsewhere(struct core_consumer *self)
+{
+    struct closing *closing = malloc(sizeof(*closing));
+    pthread_t thread;
+
+    if (closing != NULL) {
+        closing->consumer = self->consumer;
+        closing->stream = self->stream;
+        if (pthread_create(&thread, NULL, close_it, closing) == 0)
+            pthread_detach(thread);
+        else
+            free(closing);
+    }
+    self->consumer = NULL;
+    self->stream = NULL;
+}
+
 static void consumer_dealloc(PyObject *object)
 {
     struct core_consumer *self = (void *)object;
     PyTypeObject *type = Py_TYPE(object);
     freefunc release = PyType_GetSlot(type, Py_tp_free);
 
-    shut(self);
+    if (core_memory_inside(self->lender) && self->consumer != NULL)
+        close_elsewhere(self);
+    else
+        shut(self);
     Py_CLEAR(self->stream);
     release(object);
     Py_DECREF(type);
@@ -198,7 +266,7 @@ static PyObject *consumer_next(PyObject *object, PyObject *args)
     bool taken;
 
     if (!PyArg_ParseTuple(args, "OK", &type, &timeout_ms) ||
-        !core_batch_type_check(state, type) || !core_guard_enter(&self->guard))
+        !core_batch_type_check(state, type) || !enter(self))
         return NULL;
     taken = take(self, timeout_ms, &batch, &error);
     core_guard_leave(&self->guard);
@@ -233,7 +301,7 @@ static PyObject *consumer_restore(PyObject *object, PyObject *args)
     struct lks_error error;
     const char *state;
 
-    if (!PyArg_ParseTuple(args, "s", &state) || !core_guard_enter(&self->guard))
+    if (!PyArg_ParseTuple(args, "s", &state) || !enter(self))
         return NULL;
     Py_BEGIN_ALLOW_THREADS error.status =
         lks_consumer_restore(self->consumer, state, &error);
@@ -281,7 +349,7 @@ static PyObject *consumer_checkpointed(PyObject *object, PyObject *args)
     checkpoint.has_oldest = oldest != Py_None;
     if (checkpoint.has_oldest && core_to_u64(oldest, &checkpoint.oldest) == 0)
         return NULL;
-    if (!core_guard_enter(&self->guard))
+    if (!enter(self))
         return NULL;
     checkpoint.consumer = self->consumer;
     done = core_call_run(&call, &checkpoint, &error);
@@ -313,6 +381,8 @@ static PyObject *consumer_step(PyObject *object, void *unused)
     struct core_consumer *self = (void *)object;
 
     (void)unused;
+    if (self->consumer == NULL)
+        return PyLong_FromUnsignedLongLong(self->last_step);
     if (!core_guard_check(&self->guard))
         return NULL;
     return PyLong_FromUnsignedLongLong(lks_consumer_step(self->consumer));

@@ -5,27 +5,42 @@
  */
 #include "core.h"
 
+/* The lender that this thread is inside. */
+static _Thread_local const PyObject *inside;
+
+bool core_memory_inside(const PyObject *lender)
+{
+    return lender != NULL && inside == lender;
+}
+
 static void *lend(size_t size, size_t alignment, void *arg)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *address = PyObject_CallMethod(arg, "lend", "nn", (Py_ssize_t)size,
-                                            (Py_ssize_t)alignment);
-    void *memory = address != NULL ? PyLong_AsVoidPtr(address) : NULL;
+    const PyObject *outer = inside;
+    PyObject *address;
+    void *memory;
 
+    inside = arg;
+    address = PyObject_CallMethod(arg, "lend", "nn", (Py_ssize_t)size,
+                                  (Py_ssize_t)alignment);
+    memory = address != NULL ? PyLong_AsVoidPtr(address) : NULL;
     /* What can fail is the caller's to hear of, and lend() keeps it. */
     if (PyErr_Occurred())
         PyErr_WriteUnraisable(arg);
     Py_XDECREF(address);
     PyGILState_Release(gil);
+    inside = outer;
     return memory;
 }
 
 static void take_back(void *memory, size_t size, void *arg)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
+    const PyObject *outer = inside;
     PyObject *type, *value, *trace, *result;
 
     (void)size;
+    inside = arg;
     /* A batch may be let go while an exception is on its way. */
     PyErr_Fetch(&type, &value, &trace);
     result =
@@ -35,6 +50,7 @@ static void take_back(void *memory, size_t size, void *arg)
     Py_XDECREF(result);
     PyErr_Restore(type, value, trace);
     PyGILState_Release(gil);
+    inside = outer;
 }
 
 static void let_go(void *arg)

@@ -95,9 +95,10 @@ class Handle:
     def close(self):
         """Closes it, in under a second. May be called twice, and by another
         thread: a call that waits then raises Cancelled."""
-        opened, self._opened, self._closed = self._opened, None, True
+        opened = self._opened
         if opened is not None:
-            self._close(opened)
+            self._close(opened)  # may be refused
+        self._opened, self._closed = None, True
 
     def _close(self, opened):
         opened.close()

@@ -54,7 +54,8 @@ class Reader:
         if len(share.parts) > 1 and "prefetch_bytes" in options:
             options["prefetch_bytes"] = _part_of(options["prefetch_bytes"],
                                                  len(share.parts))
-        self._lender = Lender(allocator) if allocator is not None else None
+        self.allocator = allocator
+        self._lender = Lender(self) if allocator is not None else None
         self._parts = [stream.consumer(*part, step, options, self._lender)
                        for part in share.parts]
         if self._lender is not None:
@@ -182,8 +183,9 @@ class Consumer(Handle):
         return {**self._config, "step": self._opened.step}
 
     def _close(self, opened):
-        self._next = None
         opened.close()
+        self._next = None
+        self._config = {**self._config, "step": opened.step}
 
     def __iter__(self):
         return self

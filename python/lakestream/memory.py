@@ -4,6 +4,7 @@ The library asks for a block before it requests the bytes that go there, uses
 blocks again, and gives each back once. It asks in threads of its own.
 """
 
+from contextlib import suppress
 import ctypes
 import weakref
 
@@ -32,15 +33,24 @@ def _as_view(memory):
 
 
 class Lender:
-    """What an allocator gave, by address, for as long as the library has it."""
+    """What the owner's allocator gave, by address, for as long as the library
+    has it.
 
-    def __init__(self, allocator):
-        self._allocator = allocator
+    The library holds the lender where Python's collector cannot look, so the
+    lender does not hold the owner: an allocator is often a method of what holds
+    the consumer.
+    """
+
+    def __init__(self, owner):
+        self._owner = weakref.ref(owner)
         self._lent = {}
         self._failure = None
 
     def _ask(self, size, alignment):
-        view = _as_view(self._allocator(size + alignment))
+        owner = self._owner()
+        if owner is None:
+            raise errors.Cancelled("nobody waits for the batch any more")
+        view = _as_view(owner.allocator(size + alignment))
         if len(view) < size + alignment:
             raise errors.Invalid(f"the allocator returned {len(view)} bytes "
                                  f"and not {size + alignment}")
@@ -80,4 +90,6 @@ def close_at_exit(reader):
 
 def _close(parts):
     for part in parts:
-        part.close()
+        # If its allocator let it go, it is closed in another thread instead.
+        with suppress(errors.Invalid):
+            part.close()

@@ -281,6 +281,8 @@ def test_handles_pickle_as_their_configuration(url, fill):
     copy = pickle.loads(pickle.dumps(consumer))
     assert [batch.step for batch in copy] == [1, 2, 3]
     assert next(consumer).step == 1
+    consumer.close()  # which forgets nothing
+    assert [batch.step for batch in pickle.loads(pickle.dumps(consumer))] == [2, 3]
     assert pickle.loads(pickle.dumps(ls.Stream(url))).info()["ended"]
 
 

@@ -197,3 +197,82 @@ def test_tensors_may_be_written_to_and_arrays_not(url):
     assert memoryview(first).readonly
     with ls.Consumer(url) as consumer:  # nobody else sees what was written
         assert (next(consumer).tensors()["x"] == 0).all()
+
+
+CLOSER = """
+import gc, sys
+import lakestream as ls
+held = {}
+def allocate(size):
+    if sys.argv[2] == "close":
+        held["consumer"].close()
+    elif sys.argv[2] == "use":
+        held["consumer"].load_state_dict(0)
+    else:
+        held.pop("consumer", None)
+        gc.collect()
+    return bytearray(size)
+held["consumer"] = ls.Consumer(sys.argv[1], allocator=allocate,
+                               prefetch_bytes="64KiB")
+try:
+    print(next(held["consumer"]).step)
+except ls.Invalid as error:
+    print(error)
+if "consumer" in held:
+    held["consumer"].close()
+"""
+
+
+@pytest.mark.parametrize("what, said", [
+    ("close", "neither use nor close"), ("use", "neither use nor close"),
+    ("drop", "0")])
+def test_an_allocator_cannot_close_what_waits_for_it(url, what, said):
+    run = subprocess.run([sys.executable, "-c", CLOSER, url, what], timeout=60,
+                         capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert said in run.stdout
+
+
+def test_a_consumer_may_go_in_its_allocator(place, fill):
+    """While nobody waits for it, so that the callback has the last reference."""
+    url = place + "/many"
+    ls.create(url)
+    fill(url, 40, lambda step: [bytes(50_000)])
+    held, calls, armed, gone = [], [], threading.Event(), threading.Event()
+
+    def allocate(size):
+        calls.append(size)
+        if len(calls) > 1:
+            assert armed.wait(60)
+            held.clear()
+            gone.set()
+        return bytearray(size)
+
+    held.append(ls.Consumer(url, allocator=allocate, prefetch_bytes="64KiB"))
+    batch = next(held[0])
+    armed.set()
+    assert gone.wait(60)
+    assert bytes(memoryview(batch)) == bytes(50_000)
+
+
+class Owner:
+    """Its consumer's allocator is a method of its own."""
+
+    def __init__(self, url):
+        self.consumer = ls.Consumer(url, allocator=self.allocate)
+
+    def allocate(self, size):
+        return bytearray(size)
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_method_as_an_allocator_is_no_leak(url, closed):
+    owner = Owner(url)
+    batch = next(owner.consumer)
+    if closed:
+        owner.consumer.close()
+    gone = weakref.ref(owner)
+    del owner
+    gc.collect()
+    assert gone() is None
+    assert (batch.tensors()["x"] == 0).all()
