@@ -33,10 +33,13 @@ void print_freed(const json_t *result, bool would)
       left[] = {{"in_flight", "uploaded and not committed yet"},
                 {"uploads", "uploads that have begun and not ended"},
                 {"young_manifests", "manifests that are too young to remove"},
-                {"unknown", "of no producer that the stream knows"}};
+                {"unknown", "not of the stream, or of no producer that it "
+                            "knows"}};
     const json_t *removed = json_object_get(result, "removed");
     json_int_t aborted =
         freed_number(tally(result, "removed", "uploads"), "count");
+    const char *such_as =
+        json_string_value(tally(result, "left", "unknown_such_as"));
     const char *unseen =
         json_string_value(json_object_get(result, "uploads_unseen"));
 
@@ -61,6 +64,8 @@ void print_freed(const json_t *result, bool would)
         if (count > 0)
             printf("left %" JSON_INTEGER_FORMAT ": %s\n", count, left[i].text);
     }
+    if (such_as != NULL)
+        printf("such as %s\n", such_as);
     if (unseen != NULL)
         printf("unfinished uploads were not looked for: %s\n", unseen);
     printf("%s %" JSON_INTEGER_FORMAT " object%s, %" JSON_INTEGER_FORMAT

@@ -129,8 +129,10 @@ struct lks_stream;
  * Creates the stream at `url` for a mesh of dp x cp, having probed the store,
  * and opens it. Read from `options`: producers, max_live_steps, max_live_bytes
  * and what concerns the store. LKS_EXISTS if the prefix holds a stream, or
- * held one once: a prefix is used once. LKS_UNSUPPORTED if the store does not
- * keep the promises that the protocol needs, with the promise it broke.
+ * held one once: a prefix is used once; or anything under data/, index/ or
+ * watermark/. LKS_INVALID if it lies in such a folder of another stream.
+ * LKS_UNSUPPORTED if the store does not keep the promises that the protocol
+ * needs, with the promise it broke.
  */
 LKS_API enum lks_status lks_stream_create(const char *url,
                                           uint32_t dp,
@@ -526,7 +528,7 @@ LKS_API enum lks_status lks_stream_evict_producer(
  * next_step, first_live_step_before, first_live_step, claimed, held_by
  * [{kind, name, step, run, attempt, ranks, rank_count}], why, removed {data,
  * index, manifests, watermarks, count, bytes}, left {in_flight,
- * young_manifests, unknown}, requests.
+ * young_manifests, unknown, unknown_such_as: one of these}, requests.
  */
 LKS_API enum lks_status lks_stream_reclaim(struct lks_stream *stream,
                                            int dry_run,
@@ -538,8 +540,8 @@ LKS_API enum lks_status lks_stream_reclaim(struct lks_stream *stream,
  * Creates and opens the stream at `url` that continues this one at `step`,
  * which is its first: with the producers' positions of that step, and the
  * limits of now. It shares no object with this one. A consumer's state of this
- * stream at that very step is a state of the fork too. LKS_RECLAIMED,
- * LKS_EXISTS.
+ * stream at that very step is a state of the fork too. LKS_RECLAIMED; and
+ * whatever refuses a prefix to lks_stream_create().
  */
 LKS_API enum lks_status lks_stream_fork(struct lks_stream *stream,
                                         uint64_t step,
@@ -549,10 +551,11 @@ LKS_API enum lks_status lks_stream_fork(struct lks_stream *stream,
                                         struct lks_error *error);
 
 /*
- * Ends the stream, and deletes all but its descriptor and its last manifest,
- * which keep the prefix from being used again; manifests younger than a quarter
- * of an hour are left to a later call. LKS_INVALID while there are pins, unless
- * `force`. *out_json: version, dropped, removed, left as above.
+ * Ends the stream, and deletes all of it but its descriptor and its last
+ * manifest, which keep the prefix from being used again; manifests younger than
+ * a quarter of an hour are left to a later call, and files of others for good.
+ * LKS_INVALID while there are pins, unless `force`. *out_json: version,
+ * dropped, removed, left as above.
  */
 LKS_API enum lks_status lks_stream_drop(struct lks_stream *stream,
                                         int force,

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/options.h"
 #include "manifest/change.h"
+#include "manifest/place.h"
 #include "manifest/stream.h"
 
 #define LKS_TEXT(value) #value
@@ -65,6 +66,11 @@ enum lks_status lks_stream_create(const char *url,
         status = connect_store(url, options, out_stream, &store, error);
     if (status != LKS_OK)
         return status;
+    status = lks_place_check_outside(store, options, error);
+    if (status != LKS_OK) {
+        lks_store_close(store);
+        return status;
+    }
     descriptor.producers_to_end =
         (uint32_t)lks_options_number(options, LKS_OPTION_PRODUCERS);
     descriptor.max_live_steps =

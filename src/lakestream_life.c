@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "consumer/consumer.h"
+#include "manifest/place.h"
 #include "reclaim/reclaim.h"
 
 static enum lks_status refuse_null(const char *name, struct lks_error *error)
@@ -212,6 +213,11 @@ enum lks_status lks_stream_fork(struct lks_stream *stream,
     status = lks_store_connect(url, stream->env, options, &store, error);
     if (status != LKS_OK)
         return status;
+    status = lks_place_check_outside(store, options, error);
+    if (status != LKS_OK) {
+        lks_store_close(store);
+        return status;
+    }
     return lks_fork(stream, step, store, out_fork, error);
 }
 

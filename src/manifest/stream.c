@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "manifest/place.h"
 
 #define DESCRIPTOR_GUESS 4096u
 
@@ -120,28 +121,6 @@ enum lks_status lks_stream_load(struct lks_store *store,
     return LKS_OK;
 }
 
-static enum lks_status exists_error(const struct lks_store *store,
-                                    struct lks_error *error)
-{
-    return lks_error_set(error, LKS_EXISTS,
-                         "%s holds a stream, or held one once: a prefix is "
-                         "used once, choose another",
-                         store->url);
-}
-
-/* Refuses a prefix in use before the store is put to the test. */
-static enum lks_status check_unused(struct lks_store *store,
-                                    struct lks_error *error)
-{
-    struct lks_call call = LKS_CALL_INIT;
-    enum lks_status status;
-
-    status = lks_store_stat(store, LKS_DESCRIPTOR_NAME, &call, error);
-    if (status == LKS_NOT_FOUND)
-        return LKS_OK;
-    return status == LKS_OK ? exists_error(store, error) : status;
-}
-
 /*
  * Sends stream.json once and reads back what is there: the create's answer may
  * have been lost, and another maker's stream may have come first.
@@ -174,7 +153,7 @@ static enum lks_status create_descriptor(struct lks_stream *stream,
                                stream->store->url);
     if (status == LKS_OK &&
         memcmp(stream->descriptor.stream, wanted->stream, LKS_ID_SIZE) != 0)
-        status = exists_error(stream->store, error);
+        status = lks_place_used(stream->store, error);
 
 done:
     lks_buf_done(&buf);
@@ -204,7 +183,7 @@ enum lks_status lks_stream_make_seeded(struct lks_store *store,
 
     status = lks_mesh_check(descriptor->dp, descriptor->cp, error);
     if (status == LKS_OK)
-        status = check_unused(store, error);
+        status = lks_place_check_free(store, error);
     if (status == LKS_OK)
         status = lks_store_check(store, NULL, NULL, &descriptor->probe, error);
     if (status != LKS_OK) {

@@ -40,24 +40,6 @@ static enum lks_status check_step(const struct lks_manifest *head,
     return LKS_OK;
 }
 
-/* One prefix in the other would have its objects taken for the other's. */
-static enum lks_status check_apart(const char *parent,
-                                   const char *fork,
-                                   struct lks_error *error)
-{
-    size_t parent_size = strlen(parent);
-    size_t fork_size = strlen(fork);
-    size_t size = parent_size < fork_size ? parent_size : fork_size;
-
-    if (parent_size == fork_size || strncmp(parent, fork, size) != 0 ||
-        (parent_size < fork_size ? fork : parent)[size] != '/')
-        return LKS_OK;
-    return lks_error_set(error, LKS_INVALID,
-                         "one of %.160s and %.160s lies in the other: choose "
-                         "a prefix beside it",
-                         parent, fork);
-}
-
 /* ------------------------------------------------------- first manifest -- */
 
 static enum lks_status put_position(struct lks_manifest *manifest,
@@ -154,9 +136,7 @@ enum lks_status lks_fork(struct lks_stream *stream,
 
     lks_positions_init(&positions);
     lks_log_init(&log, stream, LKS_LOG_WHOLE, NULL);
-    status = check_apart(stream->store->url, store->url, error);
-    if (status == LKS_OK)
-        status = lks_log_look(&log, error);
+    status = lks_log_look(&log, error);
     if (status == LKS_OK)
         status = check_step(log.head, stream->store->url, step, error);
     if (status == LKS_OK)

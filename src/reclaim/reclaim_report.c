@@ -135,6 +135,8 @@ void lks_report_sweep(struct lks_json_out *out, const struct lks_sweep *sweep)
     put_tally(out, "in_flight", &sweep->in_flight);
     put_tally(out, "young_manifests", &sweep->young);
     put_tally(out, "unknown", &sweep->unknown);
+    if (sweep->unknown.count > 0)
+        lks_json_out_text(out, "unknown_such_as", sweep->such_as);
     put_uploads(out, sweep->uploading_count);
     lks_json_out_close(out, '}');
     if (sweep->unseen.status != LKS_OK)

@@ -221,6 +221,14 @@ enum lks_status lks_sweep_walk(struct lks_sweep *sweep,
     return LKS_OK;
 }
 
+void lks_sweep_pass_over(struct lks_sweep *sweep,
+                         const struct lks_listed *listed)
+{
+    if (sweep->unknown.count == 0)
+        memcpy(sweep->such_as, listed->key, sizeof(sweep->such_as));
+    lks_tally_add(&sweep->unknown, listed);
+}
+
 bool lks_sweep_judge_manifest(struct lks_sweep *sweep,
                               const struct lks_listed *listed,
                               const struct lks_listed *before,
@@ -231,7 +239,7 @@ bool lks_sweep_judge_manifest(struct lks_sweep *sweep,
     (void)arg;
     if (!lks_manifest_name_parse(sweep->stream->descriptor.stream, listed->key,
                                  &version)) {
-        lks_tally_add(&sweep->unknown, listed);
+        lks_sweep_pass_over(sweep, listed);
         return false;
     }
     /* The newest comes first. By its successor's age, and not by its own: what

@@ -63,6 +63,7 @@ struct lks_sweep {
     struct lks_tally removed[LKS_SWEPT_KINDS]; /* or that would be */
     struct lks_tally in_flight;                /* uploaded, not committed */
     struct lks_tally unknown;                  /* not ours to judge */
+    char such_as[LKS_KEY_SIZE_MAX + 1];        /* the first of these */
     struct lks_tally young; /* manifests that need time to be trusted */
 
     struct lks_upload *uploads; /* one page */
@@ -122,6 +123,10 @@ enum lks_status lks_sweep_uploads(struct lks_sweep *sweep,
                                   void *arg,
                                   struct lks_error *error);
 
+/* Counts what is not the stream's, or of a producer that it does not know. */
+void lks_sweep_pass_over(struct lks_sweep *sweep,
+                         const struct lks_listed *listed);
+
 /* Whether a listed manifest may go, by design of "Trusting a name". */
 bool lks_sweep_judge_manifest(struct lks_sweep *sweep,
                               const struct lks_listed *listed,
@@ -135,8 +140,8 @@ bool lks_sweep_judge_manifest(struct lks_sweep *sweep,
  */
 enum lks_status lks_sweep_all(struct lks_sweep *sweep, struct lks_error *error);
 
-/* Everything but stream.json and the head, which says `dropped`; manifests as
- * their age allows. */
+/* Everything of the stream but stream.json and the head, which says `dropped`;
+ * manifests as their age allows. */
 enum lks_status lks_sweep_dropped(struct lks_sweep *sweep,
                                   struct lks_error *error);
 

@@ -83,7 +83,7 @@ static bool judge_data(struct lks_sweep *sweep,
     if (standing == IN_FLIGHT)
         lks_tally_add(&sweep->in_flight, listed);
     if (standing == UNKNOWN)
-        lks_tally_add(&sweep->unknown, listed);
+        lks_sweep_pass_over(sweep, listed);
     return standing == GARBAGE;
 }
 
@@ -129,7 +129,7 @@ static bool judge_index(struct lks_sweep *sweep,
     (void)before;
     (void)arg;
     if (!lks_index_name_parse(listed->key, &number)) {
-        lks_tally_add(&sweep->unknown, listed);
+        lks_sweep_pass_over(sweep, listed);
         return false;
     }
     return number < sweep->first_live / LKS_BLOCK_STEPS;
@@ -157,7 +157,7 @@ static bool judge_watermark(struct lks_sweep *sweep,
     (void)before;
     (void)arg;
     if (!lks_watermark_name_parse(listed->key, &name)) {
-        lks_tally_add(&sweep->unknown, listed);
+        lks_sweep_pass_over(sweep, listed);
         return false;
     }
     return !lks_manifest_find_group(sweep->log->head, name.group, &group) ||
@@ -207,37 +207,51 @@ enum lks_status lks_sweep_all(struct lks_sweep *sweep, struct lks_error *error)
     return status;
 }
 
-static bool judge_any(struct lks_sweep *sweep,
-                      const struct lks_listed *listed,
-                      const struct lks_listed *before,
-                      void *arg)
+/* ------------------------------------------------------- once dropped -- */
+
+/* Only names that a stream gives: what else lies among them is not ours. */
+static bool is_ours(const char *key)
 {
-    (void)sweep;
-    (void)listed;
-    (void)before;
-    (void)arg;
-    return true;
+    struct lks_data_parts data;
+    struct lks_watermark_parts mark;
+    uint64_t number;
+
+    return lks_data_name_parse(key, &data) ||
+           lks_index_name_parse(key, &number) ||
+           lks_watermark_name_parse(key, &mark);
 }
 
-static bool judge_any_upload(struct lks_sweep *sweep,
-                             const char *key,
-                             void *arg)
+static bool judge_dropped(struct lks_sweep *sweep,
+                          const struct lks_listed *listed,
+                          const struct lks_listed *before,
+                          void *arg)
+{
+    (void)before;
+    (void)arg;
+    if (is_ours(listed->key))
+        return true;
+    lks_sweep_pass_over(sweep, listed);
+    return false;
+}
+
+static bool judge_dropped_upload(struct lks_sweep *sweep,
+                                 const char *key,
+                                 void *arg)
 {
     (void)sweep;
-    (void)key;
     (void)arg;
-    return true;
+    return is_ours(key);
 }
 
 enum lks_status lks_sweep_dropped(struct lks_sweep *sweep,
                                   struct lks_error *error)
 {
     static const struct lks_sweep_plan plans[] = {
-        {.kind = LKS_SWEPT_DATA, .prefix = "data/", .judge = judge_any},
-        {.kind = LKS_SWEPT_INDEX, .prefix = "index/", .judge = judge_any},
+        {.kind = LKS_SWEPT_DATA, .prefix = "data/", .judge = judge_dropped},
+        {.kind = LKS_SWEPT_INDEX, .prefix = "index/", .judge = judge_dropped},
         {.kind = LKS_SWEPT_WATERMARKS,
          .prefix = "watermark/",
-         .judge = judge_any},
+         .judge = judge_dropped},
     };
     enum lks_status status = LKS_OK;
 
@@ -248,6 +262,6 @@ enum lks_status lks_sweep_dropped(struct lks_sweep *sweep,
             status = lks_sweep_walk(sweep, &plans[i], error);
     }
     if (status == LKS_OK)
-        status = lks_sweep_uploads(sweep, judge_any_upload, NULL, error);
+        status = lks_sweep_uploads(sweep, judge_dropped_upload, NULL, error);
     return status == LKS_OK ? sweep_manifests(sweep, error) : status;
 }

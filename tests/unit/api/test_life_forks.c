@@ -213,6 +213,73 @@ static void a_dropped_stream_is_empty_and_says_so(void **state)
     assert_int_equal(life_count("data/"), 0);
 }
 
+/* The one who forked to the same place before died just before its end. */
+static void a_fork_goes_where_a_forker_died(void **state)
+{
+    static const char leftover[] = "manifest/01020304/fffffffffffff/ffe";
+    const struct lks_part part = {"x", 1};
+    struct lks_call call = LKS_CALL_INIT;
+    struct lks_store *place = NULL;
+    struct lks_stream *fork;
+    struct lks_error error;
+
+    (void)state;
+    life_add(life.stream, "a", 3);
+    assert_status(LKS_OK,
+                  lks_store_open("mem://again", life.options, &place, &error));
+    assert_status(LKS_OK,
+                  lks_store_create(place, leftover, &part, 1, &call, &error));
+    fork = fork_at(life.stream, 2, "mem://again");
+    life_add(fork, "a", 1);
+    life_assert_sound(fork);
+    lks_stream_close(fork);
+    lks_store_close(place);
+}
+
+/* Also what a stream would have put there that lies inside of this one. */
+static void a_drop_takes_only_what_is_a_streams(void **state)
+{
+    static const char *const names[] = {
+        "data/raw/a.txt",
+        "data/a/1-0000000g/0",
+        "data/stream.json",
+        "data/data/a/1-00000000/0",
+        "data/index/0000000000000000",
+        "data/manifest/01020304/fffffffffffff/ffe",
+        "data/watermark/train/job-0/0",
+        "index/c.faiss",
+        "index/index/0000000000000000",
+        "watermark/notes.txt",
+        "watermark/watermark/train/job-0/0",
+        "watermark/data/a/1-00000000/0",
+        "watermark/data/a-1/1-00000000/0",
+    };
+    size_t count = sizeof(names) / sizeof(names[0]);
+    struct lks_error error;
+    char *report = NULL;
+    json_t *root;
+
+    (void)state;
+    life_add(life.stream, "a", 300);
+    life_mark("train", 1, 0, 10);
+    for (size_t i = 0; i < count; i++)
+        life_put(names[i]);
+    assert_status(LKS_OK, lks_stream_drop(life.stream, 0, life.options, &report,
+                                          &error));
+    root = json_loads(report, 0, NULL);
+    lks_text_free(report);
+    for (size_t i = 0; i < count; i++)
+        assert_true(life_exists(names[i]));
+    assert_int_equal(life_count("data/"), 7);
+    assert_int_equal(life_count("index/"), 2);
+    assert_int_equal(life_count("watermark/"), 4);
+    assert_int_equal(life_number(json_object_get(json_object_get(root, "left"),
+                                                 "unknown"),
+                                 "count"),
+                     count);
+    json_decref(root);
+}
+
 static void limits_change_and_a_stream_at_its_limit_goes_on(void **state)
 {
     const uint64_t three = 3, none = 0;
@@ -263,6 +330,8 @@ int main(void)
         LIFE_TEST(a_fork_needs_nothing_below_its_step),
         LIFE_TEST(a_fork_can_be_forked_and_knows_where_it_is_from),
         LIFE_TEST(a_dropped_stream_is_empty_and_says_so),
+        LIFE_TEST(a_fork_goes_where_a_forker_died),
+        LIFE_TEST(a_drop_takes_only_what_is_a_streams),
         LIFE_TEST(limits_change_and_a_stream_at_its_limit_goes_on),
         LIFE_TEST(a_checkpoint_lets_a_producer_at_the_limit_go_on),
     };
