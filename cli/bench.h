@@ -52,14 +52,15 @@ struct bench {
     uint64_t pairs;
     uint64_t worker_count;
     uint64_t depth_count; /* of each worker */
-    uint64_t tgb_size;
-    const char *item;    /* what requests are counted by: "tgb" */
-    uint64_t item_count; /* of each measurement */
+    uint64_t tgb_size;    /* payload */
+    uint64_t object_size; /* of a TGB, and so of a raw object */
+    const char *item;     /* what requests are counted by: "tgb" */
+    uint64_t item_count;  /* of each measurement */
 
     char url[BENCH_URL_SIZE];  /* of a fresh prefix below the one given */
     struct lks_store *store;   /* there, for the raw side */
     uint64_t stream_count;     /* made so far: a prefix is used once */
-    uint8_t *payload;          /* of one TGB */
+    uint8_t *payload;          /* of one object */
     struct lks_stream *stream; /* there, for who reads it; closed with it */
 
     /* Of the last measurement. */

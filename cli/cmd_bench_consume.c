@@ -142,7 +142,7 @@ static enum lks_status write_raw(struct bench *bench, struct lks_error *error)
         status = interrupted()
                      ? fail(error, LKS_CANCELLED, "interrupted")
                      : lks_object_put(bench->store, key, bench->payload,
-                                      bench->tgb_size, error);
+                                      bench->object_size, error);
     }
     return status;
 }

@@ -54,9 +54,9 @@ static enum lks_status put_objects(void *shared,
         bench_key(object, key);
         if (puts->checksum)
             atomic_fetch_xor(&puts->checksums,
-                             lks_crc32c(bench->payload, bench->tgb_size));
+                             lks_crc32c(bench->payload, bench->object_size));
         status = lks_object_put(bench->store, key, bench->payload,
-                                bench->tgb_size, error);
+                                bench->object_size, error);
         if (status != LKS_OK)
             return status;
     }
