@@ -240,6 +240,24 @@ static enum lks_status open_source(struct pack *pack, struct lks_error *error)
                          token_source_type(&pack->source), error);
 }
 
+/* Whether the library takes TGBs of this size, but for their metadata. */
+static enum lks_status check_size(const struct pack *pack,
+                                  struct lks_error *error)
+{
+    const struct pack_plan *plan = &pack->plan;
+    struct lks_slice *slices = calloc(plan->slice_count, sizeof(*slices));
+    enum lks_status status;
+
+    if (slices == NULL)
+        return fail(error, LKS_NO_MEMORY, "out of memory");
+    for (uint64_t i = 0; i < plan->slice_count; i++)
+        slices[i].size = plan->slice_size;
+    status = lks_producer_check(pack->user.stream, slices, plan->slice_count, 0,
+                                pack->args->options, error);
+    free(slices);
+    return status;
+}
+
 /* Goes to where the last TGB of this producer ends. */
 static enum lks_status resume(struct pack *pack,
                               const struct known_producer *known,
@@ -278,6 +296,8 @@ static enum lks_status prepare(struct pack *pack,
     status = stream_user_open(args, user, error);
     if (status == LKS_OK)
         status = open_source(pack, error);
+    if (status == LKS_OK)
+        status = check_size(pack, error);
     if (status == LKS_OK)
         status = pack_buffers_init(&pack->buffers, &pack->plan, error);
     pack->buffers_made = status == LKS_OK;

@@ -172,6 +172,10 @@ static int run(struct args *args)
     if (status == LKS_OK)
         status = read_slices(args, slices, &size, &error);
     if (status == LKS_OK)
+        status = lks_producer_check(user.stream, slices, count,
+                                    strlen(args_text(args, "meta")),
+                                    args->options, &error);
+    if (status == LKS_OK)
         status = stream_user_produce(args, &user, &error);
     if (status == LKS_OK) {
         seq = lks_producer_next_seq(user.producer);

@@ -184,7 +184,8 @@ struct lks_slice {
 /* Called once when the library has no more need of the slices of an append. */
 typedef void lks_release_fn(void *release_arg);
 
-/* LKS_INVALID for an id that is none, or one too many for the stream. */
+/* LKS_INVALID for an id that is none, or one too many for the stream;
+ * LKS_ENDED if the stream has ended without ever having had this one. */
 LKS_API enum lks_status lks_producer_open(struct lks_stream *stream,
                                           const char *id,
                                           const struct lks_options *options,
@@ -212,6 +213,18 @@ LKS_API uint64_t lks_producer_next_seq(const struct lks_producer *producer);
 LKS_API void lks_producer_offset(const struct lks_producer *producer,
                                  const void **out_data,
                                  size_t *out_size);
+
+/*
+ * Whether a producer with these options would take such a TGB, or LKS_INVALID
+ * as its append would say. For those who want to know before they open one and
+ * so change the stream. Looks neither at the slices' data nor into the store.
+ */
+LKS_API enum lks_status lks_producer_check(const struct lks_stream *stream,
+                                           const struct lks_slice *slices,
+                                           size_t count,
+                                           size_t meta_size,
+                                           const struct lks_options *options,
+                                           struct lks_error *error);
 
 /*
  * Appends one TGB of `count` = dp * cp slices, by rank, without copying them.
@@ -574,10 +587,10 @@ LKS_API enum lks_status lks_stream_drop(struct lks_stream *stream,
  * areas named in `areas` ("store,commit", "all", or NULL for the environment's
  * LKS_TRACE). The sink may be called from any thread.
  *
- * Areas: store, commit, producer, consumer, reclaim, and limit. The last is for
- * every user's eyes: a producer that the stream's limit has held back for a
- * second says so, with what would move it, again each minute, and when it goes
- * on. An append waits at a limit without end.
+ * Areas: store, commit, producer, consumer, reclaim, and limit, which is for
+ * all eyes: who appends waits at the stream's limit without end. After a second
+ * a line says so and what would move it, again each minute; and one when it
+ * goes on.
  */
 typedef void lks_log_fn(const char *area, const char *line, void *arg);
 

@@ -72,13 +72,11 @@ static enum lks_status check_open(const struct lks_producer *producer,
     return lks_stream_check_fork(producer->stream, error);
 }
 
-static enum lks_status check_slices(const struct lks_producer *producer,
-                                    const struct lks_slice *slices,
-                                    size_t count,
-                                    struct lks_error *error)
+static enum lks_status check_sizes(const struct lks_stream *stream,
+                                   const struct lks_slice *slices,
+                                   size_t count,
+                                   struct lks_error *error)
 {
-    const struct lks_stream *stream = producer->stream;
-
     if (slices == NULL)
         return lks_error_set(error, LKS_INVALID, "an argument is NULL");
     if (count != stream->slice_count)
@@ -89,13 +87,22 @@ static enum lks_status check_slices(const struct lks_producer *producer,
                              stream->slice_count, stream->descriptor.dp,
                              stream->descriptor.cp, count);
     for (size_t i = 0; i < count; i++) {
-        if (slices[i].data == NULL && slices[i].size > 0)
-            return lks_error_set(error, LKS_INVALID, "slice %zu has no data",
-                                 i);
         if (slices[i].size > LKS_SLICE_SIZE_MAX)
             return lks_error_set(error, LKS_INVALID,
                                  "slice %zu has %zu bytes; a slice may have %u",
                                  i, slices[i].size, LKS_SLICE_SIZE_MAX);
+    }
+    return LKS_OK;
+}
+
+static enum lks_status check_data(const struct lks_slice *slices,
+                                  size_t count,
+                                  struct lks_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (slices[i].data == NULL && slices[i].size > 0)
+            return lks_error_set(error, LKS_INVALID, "slice %zu has no data",
+                                 i);
     }
     return LKS_OK;
 }
@@ -116,6 +123,28 @@ static enum lks_status check_bytes(const char *what,
     return LKS_OK;
 }
 
+enum lks_status lks_producer_check(const struct lks_stream *stream,
+                                   const struct lks_slice *slices,
+                                   size_t count,
+                                   size_t meta_size,
+                                   const struct lks_options *options,
+                                   struct lks_error *error)
+{
+    enum lks_status status = lks_options_check(options, error);
+    enum lks_codec codec;
+
+    if (status == LKS_OK && stream == NULL)
+        status = lks_error_set(error, LKS_INVALID, "an argument is NULL");
+    if (status == LKS_OK)
+        status = check_sizes(stream, slices, count, error);
+    if (status != LKS_OK)
+        return status;
+    codec = (enum lks_codec)lks_options_number(options, LKS_OPTION_CODEC);
+    return lks_queue_check_size(
+        lks_tgb_held_size(codec, slices, count, meta_size),
+        lks_options_number(options, LKS_OPTION_PRODUCER_BYTES), error);
+}
+
 enum lks_status lks_producer_append(struct lks_producer *producer,
                                     const struct lks_slice *slices,
                                     size_t count,
@@ -131,7 +160,9 @@ enum lks_status lks_producer_append(struct lks_producer *producer,
     enum lks_status status = check_open(producer, error);
 
     if (status == LKS_OK)
-        status = check_slices(producer, slices, count, error);
+        status = check_sizes(producer->stream, slices, count, error);
+    if (status == LKS_OK)
+        status = check_data(slices, count, error);
     if (status == LKS_OK)
         status = check_bytes("the offset", offset, offset_size,
                              LKS_OFFSET_SIZE_MAX, error);
@@ -147,7 +178,7 @@ enum lks_status lks_producer_append(struct lks_producer *producer,
         memcpy(tgb->after.data, offset, offset_size);
     tgb->after.size = (uint32_t)offset_size;
     tgb->held_size =
-        lks_tgb_held_size(&producer->writer, slices, count, meta_size);
+        lks_tgb_held_size(producer->writer.codec, slices, count, meta_size);
     tgb->release = release;
     tgb->release_arg = release_arg;
     return lks_producer_add(producer, tgb, error);

@@ -53,8 +53,15 @@ static enum lks_status judge_take(const struct lks_manifest *head,
 
     if (lks_manifest_dropped(head))
         return lks_error_set(error, LKS_ENDED, "the stream was dropped");
-    *out_done = lks_manifest_find_producer(head, identity->id, &record) &&
-                same_owner(&record, identity);
+    *out_done = false;
+    if (lks_manifest_find_producer(head, identity->id, &record))
+        *out_done = same_owner(&record, identity);
+    else if (lks_manifest_ended(head))
+        return lks_error_set(error, LKS_ENDED,
+                             "the stream has ended at step %" PRIu64
+                             ", without a producer %s; a new stream needs "
+                             "another prefix",
+                             lks_manifest_next_step(head), identity->id);
     return LKS_OK;
 }
 

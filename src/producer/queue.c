@@ -106,6 +106,18 @@ static void link_locked(struct lks_queue *queue, struct lks_tgb *tgb)
         queue->locked.stats.raw_size += tgb->slices[i].size;
 }
 
+enum lks_status lks_queue_check_size(uint64_t held_size,
+                                     uint64_t size_max,
+                                     struct lks_error *error)
+{
+    if (held_size <= size_max)
+        return LKS_OK;
+    return lks_error_set(error, LKS_INVALID,
+                         "this TGB needs %" PRIu64 " bytes of memory, and "
+                         "producer_bytes is %" PRIu64 ": raise it",
+                         held_size, size_max);
+}
+
 enum lks_status lks_queue_push(struct lks_queue *queue,
                                struct lks_tgb *tgb,
                                struct lks_error *error)
@@ -113,11 +125,9 @@ enum lks_status lks_queue_push(struct lks_queue *queue,
     uint64_t began_ns = lks_env_now_ns(queue->env);
     enum lks_status status;
 
-    if (tgb->held_size > queue->size_max)
-        return lks_error_set(error, LKS_INVALID,
-                             "this TGB needs %" PRIu64 " bytes of memory, and "
-                             "producer_bytes is %" PRIu64 ": raise it",
-                             tgb->held_size, queue->size_max);
+    status = lks_queue_check_size(tgb->held_size, queue->size_max, error);
+    if (status != LKS_OK)
+        return status;
     queue_enter(queue);
     status = stop_reason_locked(queue, error);
     while (status == LKS_OK && !has_room_locked(queue, tgb->held_size)) {

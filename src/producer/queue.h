@@ -66,6 +66,11 @@ void lks_queue_begin(struct lks_queue *queue,
                      const void *offset,
                      size_t offset_size);
 
+/* LKS_INVALID for a TGB that there can never be room for. */
+enum lks_status lks_queue_check_size(uint64_t held_size,
+                                     uint64_t size_max,
+                                     struct lks_error *error);
+
 /*
  * Gives the TGB its seq and keeps it, once there is room. On failure it is
  * still the caller's.

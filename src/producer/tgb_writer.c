@@ -20,7 +20,7 @@
 /* Before each payload: up to 63 bytes of padding, right before the header. */
 #define GAP_SIZE (LKS_FRAME_ALIGN + LKS_FRAME_HEADER_SIZE)
 
-uint64_t lks_tgb_held_size(const struct lks_tgb_writer *writer,
+uint64_t lks_tgb_held_size(enum lks_codec codec,
                            const struct lks_slice *slices,
                            size_t count,
                            size_t meta_size)
@@ -29,8 +29,8 @@ uint64_t lks_tgb_held_size(const struct lks_tgb_writer *writer,
 
     for (size_t i = 0; i < count; i++) {
         held += slices[i].size + GAP_SIZE;
-        if (writer->codec != LKS_CODEC_NONE)
-            held += lks_codec_bound(writer->codec, slices[i].size);
+        if (codec != LKS_CODEC_NONE)
+            held += lks_codec_bound(codec, slices[i].size);
     }
     return held;
 }

@@ -66,7 +66,7 @@ struct lks_tgb {
 };
 
 /* What an append of these slices takes of the budget. */
-uint64_t lks_tgb_held_size(const struct lks_tgb_writer *writer,
+uint64_t lks_tgb_held_size(enum lks_codec codec,
                            const struct lks_slice *slices,
                            size_t count,
                            size_t meta_size);

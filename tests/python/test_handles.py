@@ -138,9 +138,11 @@ def test_errors_are_what_python_calls_them(url):
 
 def test_nothing_is_appended_after_the_end(url, fill):
     fill(url, 1)
-    with pytest.raises(ls.Ended), ls.Producer(url, "late") as producer:
+    with pytest.raises(ls.Ended, match="without a producer late"):
+        ls.Producer(url, "late")
+    with pytest.raises(ls.Ended), ls.Producer(url, "p") as producer:
         producer.append([b"x"])
-    with ls.Producer(url, "later") as producer:
+    with ls.Producer(url, "p") as producer:
         with pytest.raises(ls.Ended):
             producer.append([b"x"])
             producer.flush()
