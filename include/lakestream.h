@@ -382,8 +382,9 @@ LKS_API enum lks_status lks_consumer_restore(struct lks_consumer *consumer,
  * within a run; with the option watermark=all it counts for all ranks. Option
  * reclaim=yes: rank 0 then reclaims as well.
  *
- * LKS_FENCED if another run took over, or the rank was evicted; LKS_INVALID
- * without a group, or for a step that cannot be.
+ * LKS_FENCED if another run took over, or the rank was evicted; LKS_RECLAIMED
+ * below the first live step; LKS_INVALID without a group, for a step that
+ * cannot be, or if another process has moved this rank's watermark past it.
  */
 LKS_API enum lks_status lks_consumer_checkpointed(struct lks_consumer *consumer,
                                                   uint64_t step,
@@ -482,7 +483,7 @@ LKS_API enum lks_status lks_stream_get(struct lks_stream *stream,
  * Publishes a watermark without a consumer: rank `rank` of `ranks` may still
  * replay `step` and what comes after it, and nothing below. Joins the run of
  * the option run, or else the one that the group shows; opens one at the first
- * live step if there is none. LKS_FENCED, LKS_INVALID as
+ * live step if there is none. LKS_FENCED, LKS_RECLAIMED, LKS_INVALID as
  * lks_consumer_checkpointed().
  */
 LKS_API enum lks_status lks_stream_watermark(struct lks_stream *stream,

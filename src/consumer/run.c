@@ -4,7 +4,8 @@
  * A run is the group's as long as the newest manifest shows its id and attempt.
  * Each rank looks before it writes, so that a rank of an older start, however
  * long it slept, finds out; what it had written by then has another name, and
- * means nothing. docs/protocol.md, "Groups and runs".
+ * means nothing. Its own watermark it reads too: another process may have been
+ * started with its name, by mistake. docs/protocol.md, "Groups and runs".
  */
 #include "consumer/run.h"
 
@@ -189,9 +190,10 @@ static void name_mark(const struct lks_member *member,
     lks_watermark_name(&parts, name);
 }
 
-/* Raises the mark to what was published before for this rank. */
-static enum lks_status read_mark(struct lks_member *member,
+/* What was published before for this rank of the run; 0 if nothing was. */
+static enum lks_status read_mark(const struct lks_member *member,
                                  uint32_t rank,
+                                 uint64_t *out_step,
                                  struct lks_error *error)
 {
     struct lks_call call = LKS_CALL_INIT;
@@ -216,8 +218,8 @@ static enum lks_status read_mark(struct lks_member *member,
         status = LKS_OK;
     }
     lks_buf_done(&buf);
-    if (status == LKS_OK && step > member->mark)
-        member->mark = step;
+    if (status == LKS_OK)
+        *out_step = step;
     return status;
 }
 
@@ -225,12 +227,17 @@ static enum lks_status read_mark(struct lks_member *member,
 static enum lks_status check_mark(struct lks_member *member,
                                   struct lks_error *error)
 {
-    enum lks_status status = read_mark(member, LKS_RANK_ALL, error);
+    uint64_t of_all = 0;
+    uint64_t own = 0;
+    enum lks_status status = read_mark(member, LKS_RANK_ALL, &of_all, error);
 
     if (status == LKS_OK && member->rank != LKS_RANK_ALL)
-        status = read_mark(member, member->rank, error);
-    if (status != LKS_OK || member->only_marks || member->step >= member->mark)
+        status = read_mark(member, member->rank, &own, error);
+    if (status != LKS_OK)
         return status;
+    member->mark = of_all > own ? of_all : own;
+    if (member->only_marks || member->step >= member->mark)
+        return LKS_OK;
     return lks_error_set(error, LKS_INVALID,
                          "step %" PRIu64 " is below the watermark %" PRIu64
                          " that rank %" PRIu32 " has published in run "
@@ -325,6 +332,60 @@ done:
     return status;
 }
 
+/* Whether the step can be the rank's watermark, by what it knows itself and by
+ * the newest manifest. */
+static enum lks_status check_step(const struct lks_member *member,
+                                  uint64_t step,
+                                  struct lks_error *error)
+{
+    const struct lks_manifest *head = member->log.head;
+    uint64_t first = lks_manifest_first_live_step(head);
+
+    if (step < member->mark)
+        return lks_error_set(error, LKS_INVALID,
+                             "step %" PRIu64 " is below the watermark %" PRIu64
+                             " of run %s.%" PRIu64
+                             ": it never moves back within a run",
+                             step, member->mark, member->id, member->attempt);
+    if (step < first)
+        return lks_error_set(error, LKS_RECLAIMED,
+                             "step %" PRIu64 " of %.160s is reclaimed, and can "
+                             "be no watermark; the first live step is %" PRIu64,
+                             step, member->stream->store->url, first);
+    if (step > lks_manifest_next_step(head))
+        return lks_error_set(error, LKS_INVALID,
+                             "step %" PRIu64 " is no watermark yet: the "
+                             "stream's next step is %" PRIu64,
+                             step, lks_manifest_next_step(head));
+    return LKS_OK;
+}
+
+/* Whether the rank is alone: nobody else raised the watermark that it is to
+ * write. *out_done: it is stored already, by a call whose answer was lost. */
+static enum lks_status check_alone(const struct lks_member *member,
+                                   uint32_t rank,
+                                   uint64_t step,
+                                   bool *out_done,
+                                   struct lks_error *error)
+{
+    uint64_t stored = 0;
+    enum lks_status status = read_mark(member, rank, &stored, error);
+    char name[LKS_NAME_SIZE];
+
+    if (status != LKS_OK)
+        return status;
+    if (step >= stored) {
+        *out_done = step == stored && step > 0;
+        return LKS_OK;
+    }
+    name_mark(member, rank, name);
+    return lks_error_set(error, LKS_INVALID,
+                         "step %" PRIu64 " is below the watermark %" PRIu64
+                         " at %s, which never moves back: another process "
+                         "seems to have the same run and rank",
+                         step, stored, name);
+}
+
 enum lks_status lks_member_publish(struct lks_member *member,
                                    uint64_t step,
                                    struct lks_error *error)
@@ -332,27 +393,20 @@ enum lks_status lks_member_publish(struct lks_member *member,
     uint32_t rank = member->for_all ? LKS_RANK_ALL : member->rank;
     char name[LKS_NAME_SIZE];
     enum lks_status status;
+    bool done = false;
 
     assert(member->group[0] != '\0');
 
     status = check_shown(member, error);
+    if (status == LKS_OK)
+        status = check_step(member, step, error);
+    if (status == LKS_OK)
+        status = check_alone(member, rank, step, &done, error);
     if (status != LKS_OK)
         return status;
-    if (step < member->mark)
-        return lks_error_set(error, LKS_INVALID,
-                             "step %" PRIu64 " is below the watermark %" PRIu64
-                             " of run %s.%" PRIu64
-                             ": it never moves back within a run",
-                             step, member->mark, member->id, member->attempt);
-    if (step > lks_manifest_next_step(member->log.head))
-        return lks_error_set(error, LKS_INVALID,
-                             "step %" PRIu64 " is no watermark yet: the "
-                             "stream's next step is %" PRIu64,
-                             step, lks_manifest_next_step(member->log.head));
-    if (step == member->mark && step > 0)
-        return LKS_OK;
     name_mark(member, rank, name);
-    status = put_mark(member, name, step, error);
+    if (!done)
+        status = put_mark(member, name, step, error);
     if (status == LKS_OK)
         member->mark = step;
     return status;

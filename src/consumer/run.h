@@ -58,7 +58,7 @@ enum lks_status lks_member_join(struct lks_member *member,
                                 struct lks_error *error);
 
 /* Publishes the watermark, if the newest manifest still shows the run as the
- * group's. It never moves back within a run. */
+ * group's. It never moves back within a run, nor below what is live. */
 enum lks_status lks_member_publish(struct lks_member *member,
                                    uint64_t step,
                                    struct lks_error *error);

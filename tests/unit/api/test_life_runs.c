@@ -156,6 +156,30 @@ static void going_back_needs_a_new_run(void **state)
     lks_consumer_close(rank);
 }
 
+/* By mistake: each knows only of its own checkpoints. */
+static void two_processes_of_one_rank_do_not_go_back(void **state)
+{
+    struct lks_consumer *ahead, *behind;
+
+    (void)state;
+    life_add(life.stream, "p0", 10);
+    ahead = life_rank(0, "job.0", 0);
+    behind = life_rank(0, "job.0", 0);
+    life_checkpoint(behind, 2);
+    life_checkpoint(ahead, 6);
+    refuse_checkpoint(LKS_INVALID, behind, 4,
+                      "below the watermark 6 at watermark/train/job-0/0");
+    life_checkpoint(behind, 6);
+    life_checkpoint(ahead, 8);
+    life_set(life.options, "run", "job.0");
+    life_mark("train", 2, 1, 10);
+    life_reclaim_to(8);
+    refuse_checkpoint(LKS_RECLAIMED, behind, 7, "first live step is 8");
+    life_reclaim_to(8);
+    lks_consumer_close(ahead);
+    lks_consumer_close(behind);
+}
+
 static void older_checkpoints_may_be_kept(void **state)
 {
     struct lks_consumer *rank;
@@ -174,6 +198,30 @@ static void older_checkpoints_may_be_kept(void **state)
     life_mark("train", 2, 1, 10);
     life_reclaim_to(4);
     lks_consumer_close(rank);
+}
+
+static struct lks_consumer *open_for_all(void)
+{
+    struct lks_consumer *consumer = life_rank(0, "job.0", 0);
+
+    consumer->member.for_all = true;
+    return consumer;
+}
+
+static void two_processes_that_speak_for_all_do_not_go_back(void **state)
+{
+    struct lks_consumer *ahead, *behind;
+
+    (void)state;
+    life_add(life.stream, "p0", 10);
+    ahead = open_for_all();
+    behind = open_for_all();
+    life_checkpoint(ahead, 6);
+    refuse_checkpoint(LKS_INVALID, behind, 4, "watermark/train/job-0/all");
+    life_reclaim_to(6);
+    refuse_checkpoint(LKS_RECLAIMED, behind, 5, "first live step is 6");
+    lks_consumer_close(ahead);
+    lks_consumer_close(behind);
 }
 
 static void one_rank_may_speak_for_all(void **state)
@@ -369,7 +417,9 @@ int main(void)
         LIFE_TEST(damaged_watermarks_are_found_and_hold_the_stream),
         LIFE_TEST(ranks_join_below_the_floor_but_not_below_what_is_live),
         LIFE_TEST(going_back_needs_a_new_run),
+        LIFE_TEST(two_processes_of_one_rank_do_not_go_back),
         LIFE_TEST(older_checkpoints_may_be_kept),
+        LIFE_TEST(two_processes_that_speak_for_all_do_not_go_back),
         LIFE_TEST(one_rank_may_speak_for_all),
         LIFE_TEST(watermarks_of_a_named_run_move_on),
         LIFE_TEST(watermarks_are_checked_where_they_come_in),
