@@ -3,12 +3,15 @@
 import json
 import math
 import numbers
+import operator
 import os
 
-from . import _core
+from . import _core, errors
 
 # Set by the binding itself, as it waits in turns.
 STARVE = "starve_timeout_ms"
+
+STEP_MAX = 2 ** 64 - 2
 
 
 def option_rows():
@@ -25,6 +28,35 @@ def as_url(url):
     if not isinstance(url, str):
         raise TypeError(f"a URL is a text or a path, not {url!r}")
     return url
+
+
+def whole(name, value, least=0):
+    """A whole number of any kind as an int."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: a whole number, not {value!r}") from None
+    if not least <= number <= STEP_MAX:
+        raise errors.Invalid(f"{name} is {number}; it is at least {least} and "
+                             f"at most {STEP_MAX}")
+    return number
+
+
+def check_place(rank, dp, cp, step, group):
+    """They may be None. Returns those that are numbers as such."""
+    if group == "":
+        raise errors.Invalid('group is ""; None is no group')
+    return (None if value is None else whole(name, value, least)
+            for name, value, least in (("rank", rank, 0), ("dp", dp, 1),
+                                       ("cp", cp, 1), ("step", step, 0)))
+
+
+def _as_ms(name, seconds):
+    if isinstance(seconds, bool) or not isinstance(seconds, numbers.Real):
+        raise TypeError(f"{name}: a number of seconds, not {seconds!r}")
+    if not math.isfinite(seconds):
+        raise errors.Invalid(f"{name}: {seconds} is no number of seconds")
+    return math.ceil(seconds * 1000)
 
 
 def _as_text(name, value):
@@ -47,7 +79,10 @@ def to_options(keywords):
         if value is None:
             continue
         if name not in _ROWS and name + "_ms" in _ROWS:
-            name, value = name + "_ms", math.ceil(value * 1000)
+            if keywords.get(name + "_ms") is not None:
+                raise errors.Invalid(f"{name} and {name}_ms say the same: give "
+                                     "one of them")
+            name, value = name + "_ms", _as_ms(name, value)
         options[name] = _as_text(name, value)
     return options
 
@@ -81,7 +116,6 @@ class Handle:
     def _handle(self):
         if self._opened is None:
             if self._closed:
-                from . import errors
                 raise errors.Invalid(f"the {self._kind} is closed")
             self._opened = self._open()
         return self._opened

@@ -1,11 +1,11 @@
 """Consumers: one rank's cursor over a stream."""
 
 import json
-import operator
 
 from . import _core, errors, mesh
 from .batch import Batch, JoinedBatch
-from .config import STARVE, Handle, as_url, starve_timeout_ms, to_options
+from .config import (STARVE, Handle, as_url, check_place, starve_timeout_ms,
+                     to_options, whole)
 from .membership import Membership
 from .memory import Lender, check_allocator, close_at_exit
 
@@ -21,18 +21,28 @@ def _is_parents(stream, parent, step):
 def state_step(state, stream):
     """The step of a state, which must be of this stream; or a bare step."""
     if hasattr(state, "__index__") and not isinstance(state, bool):
-        return operator.index(state)
+        return whole("step", state)
     try:
         version, of_stream = state["version"], state["stream"]
         step = state["step"]
     except (TypeError, KeyError):
         raise errors.Invalid(f"not a state of a consumer: {state!r}") from None
+    step = whole("step", step)
     if version != STATE_VERSION:
         raise errors.Unsupported(f"a state of version {version}, which is newer")
     if of_stream != stream.id and not _is_parents(stream, of_stream, step):
         raise errors.Invalid(
             f"the state is of stream {of_stream}, not of {stream.id}")
     return step
+
+
+def check_not_behind_end(stream, step):
+    """A wrong checkpoint must not look like a run that is finished."""
+    info = json.loads(stream.info())
+    if info["ended"] and step > info["ended_at"]:
+        raise errors.Invalid(
+            f"step {step} is behind the end of the stream, which ended at "
+            f"{info['ended_at']}")
 
 
 class Reader:
@@ -142,13 +152,14 @@ class Consumer(Handle):
     options         the library's, by name: fetches, poll_ms, ...
 
     Raises FileNotFoundError without a stream, ValueError for a mesh that does
-    not divide, Reclaimed below the first live step.
+    not divide or a step behind the end, Reclaimed below the first live step.
     """
 
     _kind = "Consumer"
 
     def __init__(self, url, rank=0, dp=None, cp=None, step=None, group=None,
                  run=None, allocator=None, **options):
+        rank, dp, cp, step = check_place(rank, dp, cp, step, group)
         check_allocator(allocator)
         super().__init__({"url": as_url(url), "rank": rank, "dp": dp, "cp": cp,
                           "step": step, "group": group, "run": run,
@@ -167,6 +178,8 @@ class Consumer(Handle):
         options = to_options(keywords)
         stream = _core.stream_open(url, options)
         share = mesh.share(stream.dp, stream.cp, rank, dp, cp)
+        if step is not None:
+            check_not_behind_end(stream, step)
         member = None
         if len(share.parts) > 1 or share.piece[1] > 1:
             member = Membership(stream, options, rank,
@@ -220,9 +233,12 @@ class Consumer(Handle):
 
     def load_state_dict(self, state):
         """Continues at a state's step, or at a bare step. ValueError for
-        another stream's state, Reclaimed if the step is gone."""
+        another stream's state or a step behind the end, Reclaimed if the
+        step is gone."""
         reader = self._handle()
-        reader.seek(state_step(state, reader.stream))
+        step = state_step(state, reader.stream)
+        check_not_behind_end(reader.stream, step)
+        reader.seek(step)
 
     def checkpointed(self, step, oldest_kept=None):
         """Says that the training checkpoint at `step` is durable: call it once

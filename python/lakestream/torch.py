@@ -12,50 +12,21 @@ torch.distributed.checkpoint.
 
 import mmap
 from multiprocessing.context import get_spawning_popen
-import operator
 import os
 
 import torch
 from torch.utils.data import IterableDataset, get_worker_info
 
 from . import _core, arrays, consumer, errors, mesh as meshes
-from .config import as_url, to_options
+from .config import as_url, check_place, to_options
 from .memory import check_allocator
+from .skips import Skips
 from .torch_batch import TensorBatch, as_bytes
 from .torch_mesh import find_place
 from .torch_run import join_group
 from .torch_peers import shared_batches
 
 __all__ = ["StreamDataset", "TensorBatch", "shared_batches"]
-
-
-class Skips:
-    """Stream steps that are never handed out, the same for all ranks."""
-
-    def __init__(self, steps):
-        self._steps = frozenset(
-            step for item in steps
-            for step in (range(*item) if isinstance(item, (tuple, list))
-                         else (operator.index(item),)))
-
-    def listed(self):
-        """In order, for comparing."""
-        return tuple(sorted(self._steps))
-
-    def first_from(self, step, group):
-        """The first training step from `step` on that is wanted. One is not
-        if any of its stream steps is listed."""
-        while self._steps and any(s in self._steps
-                                  for s in range(step, step + group)):
-            step += group
-        return step
-
-    def ahead(self, step, group, count):
-        """The one that is `count` wanted training steps behind `step`."""
-        step = self.first_from(step, group)
-        for _ in range(count):
-            step = self.first_from(step + group, group)
-        return step
 
 
 class _Worker:
@@ -108,6 +79,7 @@ class StreamDataset(IterableDataset):
         if decode not in ("tensors", "raw") and not callable(decode):
             raise errors.Invalid(f'decode {decode!r}: "tensors", "raw" or a '
                                  "function")
+        rank, dp, cp, step = check_place(rank, dp, cp, step, group)
         self._url = as_url(url)
         self._place = find_place(rank, dp, cp, mesh, dp_dim, cp_dim)
         self._skips = Skips(skip)
@@ -124,11 +96,15 @@ class StreamDataset(IterableDataset):
         self._join()
 
     def _join(self):
-        """Becomes a rank of the group, if there is one. Later the library's
-        consumers need not know: they may be in workers."""
-        self._member = join_group(self._open, self._place,
+        """Becomes a rank of the group, if there is one, once all that can be
+        refused was. Later the library's consumers need not know: they may be in
+        workers."""
+        stream, share = self._open(), self._find_share()
+        if self._step is not None:
+            self._check_step(self._step, share)
+        self._member = join_group(stream, self._where(stream),
                                   self._options, self._step,
-                                  self._skips.listed())
+                                  self._skips.ranges)
         self._options.pop("run", None)
         if self._member is not None:
             self._options["group"] = ""
@@ -163,19 +139,35 @@ class StreamDataset(IterableDataset):
             self._pid_of_stream = os.getpid()
         return self._stream
 
+    def _where(self, stream):
+        """(rank, dp, cp)"""
+        return self._place.over(stream.dp, stream.cp)
+
+    def _find_share(self, stride=1):
+        stream = self._open()
+        return meshes.share(stream.dp, stream.cp, *self._where(stream),
+                            stride=stride)
+
+    def _check_step(self, step, share):
+        if not self._skips.may_lead_to(step, share.group):
+            consumer.check_not_behind_end(self._stream, step)
+
+    def _find_first(self, share):
+        """The first live step."""
+        first = self._stream.consumer(*share.parts[0], None, self._options,
+                                      None)
+        step = first.step
+        first.close()
+        return step
+
     def _begin(self):
         """Finds the first step of this process."""
-        stream = self._open()
-        place = self._place.over(stream.dp, stream.cp)
+        self._share = self._find_share()
         worker = _Worker()
-        self._share = meshes.share(stream.dp, stream.cp, *place)
         if worker.inside:
             self._read_elsewhere[0] = 1
         if self._step is None:
-            first = stream.consumer(*self._share.parts[0], None, self._options,
-                                    None)
-            self._step = first.step
-            first.close()
+            self._step = self._find_first(self._share)
         if not self._is_own:
             self._step = self._skips.ahead(self._step, self._share.group,
                                            worker.id)
@@ -183,11 +175,9 @@ class StreamDataset(IterableDataset):
         self._open_reader(worker.count)
 
     def _open_reader(self, stride):
-        stream = self._open()
         self._close_reader()
-        place = self._place.over(stream.dp, stream.cp)
-        share = meshes.share(stream.dp, stream.cp, *place, stride=stride)
-        self._reader = consumer.Reader(stream, share, self._step,
+        share = self._find_share(stride)
+        self._reader = consumer.Reader(self._stream, share, self._step,
                                        self._options, stride,
                                        allocator=self._allocator)
         self._stride = stride
@@ -244,10 +234,16 @@ class StreamDataset(IterableDataset):
 
     def checkpointed(self, step, oldest_kept=None):
         """As Consumer.checkpointed(). Call it in the process that made the
-        dataset, not in a DataLoader's worker."""
+        dataset, not in a DataLoader's worker. While workers read, a step that
+        was not handed out yet is refused only if it is beyond the stream."""
         if self._member is None:
             raise errors.Invalid("checkpointed() is for ranks of a group: make "
                                  "the dataset with group=")
+        if not self._is_away():
+            position = self.state_dict()["step"]
+            if step > position:
+                raise errors.Invalid(f"a checkpoint at step {step} cannot be: "
+                                     f"the next to hand out is {position}")
         self._member.checkpointed(step, oldest_kept)
 
     def close(self):
@@ -260,6 +256,14 @@ class StreamDataset(IterableDataset):
 
     # -------------------------------------------------------------- state --
 
+    def _is_away(self):
+        """Whether another process reads for this one, as far as is known."""
+        return bool(self._sent or self._read_elsewhere[0])
+
+    def follow(self, step):
+        """A peer handed out what comes before `step`; see shared_batches()."""
+        self._step, self._is_own = step, False
+
     def state_dict(self):
         """{"version": 1, "stream": id, "step": n}: n is the step of the batch
         that comes next. The same on all ranks.
@@ -269,8 +273,7 @@ class StreamDataset(IterableDataset):
         does.
         """
         worker = _Worker()
-        away = self._sent or self._read_elsewhere[0]
-        if away and not self._has_read and not worker.inside:
+        if self._is_away() and not self._has_read and not worker.inside:
             raise errors.Error(
                 "DataLoader workers read this dataset, so this copy does not "
                 "know the position: save batch.state of the last batch, or use "
@@ -289,22 +292,20 @@ class StreamDataset(IterableDataset):
 
     def _locate(self):
         """Opens the stream, and finds the first step if none is known."""
-        stream = self._open()
+        share = self._find_share()
         if self._step is None:
-            place = self._place.over(stream.dp, stream.cp)
-            share = meshes.share(stream.dp, stream.cp, *place)
-            first = stream.consumer(*share.parts[0], None, self._options, None)
-            self._step = first.step
-            first.close()
+            self._step = self._find_first(share)
 
     def load_state_dict(self, state):
         """Continues at a state: of any rank of any mesh, a `batch.state`, or a
         bare step. Reclaimed is raised when the first batch is asked for."""
         worker = _Worker()
         step = consumer.state_step(state, self._open())
+        owner = state.get("worker") if isinstance(state, dict) else None
+        if owner is None:
+            self._check_step(step, self._find_share())
         if self._member is not None:
             self._member.check(step)
-        owner = state.get("worker") if isinstance(state, dict) else None
         if owner is not None and (not worker.inside or (owner, state["workers"])
                                   != (worker.id, worker.count)):
             raise errors.Invalid(

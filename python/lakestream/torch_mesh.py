@@ -23,8 +23,9 @@ class Place:
     def over(self, stream_dp, stream_cp):
         """(rank, dp, cp) over a stream of this mesh."""
         if self.world is None:
-            return self.rank, self.dp or stream_dp, self.cp or stream_cp
-        cp = self.cp or math.gcd(self.world, stream_cp)
+            return (self.rank, stream_dp if self.dp is None else self.dp,
+                    stream_cp if self.cp is None else self.cp)
+        cp = math.gcd(self.world, stream_cp) if self.cp is None else self.cp
         if self.world % cp != 0:
             raise errors.Invalid(f"{self.world} ranks are no multiple of cp {cp}")
         if self.dp is not None and self.dp * cp != self.world:

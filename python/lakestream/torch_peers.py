@@ -54,7 +54,8 @@ def shared_batches(batches, group=None, source=None, device=None):
     """Yields the same TensorBatch on all ranks of `group`.
 
     batches   what the reading rank iterates: a StreamDataset or a loader. The
-              others need none; theirs is not touched.
+              others need none. A dataset of theirs does not read, but its
+              state is that of the reader's.
     source    the global rank that reads; None is the group's first
     device    where the tensors go; a CUDA device for NCCL, None for gloo
 
@@ -72,10 +73,14 @@ def shared_batches(batches, group=None, source=None, device=None):
             raise
         _send([("end",)], source, group, device)
         return
+    dataset = getattr(batches, "dataset", batches)
     while True:
         word = _send([None], source, group, device)
         if word[0] == "end":
             return
         if word[0] == "error":
             raise getattr(errors, word[1], errors.Error)(word[2])
-        yield _receive(word, source, group, device)
+        batch = _receive(word, source, group, device)
+        if hasattr(dataset, "follow"):
+            dataset.follow(batch.next_step)
+        yield batch

@@ -36,13 +36,13 @@ def _agree(stream, group, run, skipped):
     return run
 
 
-def join_group(open_stream, place, options, step, skipped=()):
-    """The Membership of this rank; None without a group. Opens the stream only
-    if it must."""
+def join_group(stream, place, options, step, skipped):
+    """The Membership of this rank; None without a group. `place`: (rank, dp,
+    cp), which the stream can serve: what cannot read must not fence those that
+    do."""
     if not (options.get("group") or os.environ.get("LAKESTREAM_GROUP")):
         return None
-    stream = open_stream()
-    rank, dp, cp = place.over(stream.dp, stream.cp)
+    rank, dp, cp = place
     group = options.get("group") or os.environ["LAKESTREAM_GROUP"]
     run = named_run(options)
     if dist.is_available() and dist.is_initialized():

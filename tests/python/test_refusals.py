@@ -4,8 +4,10 @@ import pathlib
 
 import numpy
 import pytest
+from torch.utils.data import DataLoader
 
 import lakestream as ls
+from lakestream.skips import Skips
 from lakestream.torch import StreamDataset
 
 
@@ -80,3 +82,97 @@ def test_tensors_have_names_and_declared_axes(url):
         producer.append([{"ключ": x.T, "": numpy.float32(1)}])
     batch = next(ls.Consumer(url))
     assert set(batch.tensors()) == {"ключ", ""}
+
+
+def test_what_cannot_read_does_not_fence_those_that_do(place, fill):
+    url = place + "/two"
+    ls.create(url, dp=2)
+    fill(url, 4, lambda step: [{"x": numpy.ones(1)}] * 2)
+    healthy = StreamDataset(url, rank=0, group="f", run="a.1")
+    for wrong in ({"rank": 0, "dp": 3, "cp": 1}, {"rank": 5}, {"dp": 0, "rank": 0},
+                  {"rank": 0, "step": 5}, {"rank": 0, "prefetch_bites": 1}):
+        for kind in (ls.Consumer, StreamDataset):
+            with pytest.raises(ValueError):
+                kind(url, group="f", run="z.9", **wrong)
+            with pytest.raises(ValueError):
+                kind(url, **wrong)
+    group, = ls.Stream(url).info()["groups"]
+    assert (group["run"], group["attempt"]) == ("a", 1)
+    next(iter(healthy))
+    healthy.checkpointed(1)
+
+
+def test_a_dataset_checkpoints_what_it_handed_out(url, fill):
+    fill(url, 12, lambda step: [{"x": numpy.ones(1)}])
+    dataset = StreamDataset(url, group="g", run="a.1", skip=[(2, 4)])
+    with pytest.raises(ls.Invalid, match="11 cannot be: the next .* is 0"):
+        dataset.checkpointed(11)
+    batches = iter(dataset)
+    assert [next(batches).step, next(batches).step] == [0, 1]
+    with pytest.raises(ls.Invalid, match="is 4"):
+        dataset.checkpointed(5)
+    dataset.checkpointed(2)
+    dataset.checkpointed(dataset.state_dict()["step"])
+    assert ls.Stream(url).info()["groups"][0]["step"] == 4
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_step_behind_the_end_is_no_finished_run(url, fill, workers):
+    fill(url, 10, lambda step: [{"x": numpy.ones(1)}])
+    for call in (lambda: ls.Consumer(url, step=11),
+                 lambda: ls.Consumer(url).load_state_dict(1000),
+                 lambda: StreamDataset(url, step=11),
+                 lambda: StreamDataset(url).load_state_dict(11)):
+        with pytest.raises(ls.Invalid, match="behind the end"):
+            call()
+    assert list(ls.Consumer(url, step=10)) == []
+
+    dataset = StreamDataset(url, step=8, skip=[(9, 10 ** 18)])
+    loader = DataLoader(dataset, batch_size=None, num_workers=workers)
+    assert [batch.step for batch in loader] == [8]
+    if workers == 0:  # the state is behind what is left out, and may be loaded
+        dataset.load_state_dict(dataset.state_dict())
+    dataset.load_state_dict(10)
+    assert list(loader) == []
+
+
+@pytest.mark.parametrize("skip", [[(6, 4)], [-1], [(1, 2, 3)], [(0, -1)]])
+def test_skips_are_steps(url, skip):
+    with pytest.raises(ls.Invalid, match="skip"):
+        StreamDataset(url, skip=skip)
+
+
+@pytest.mark.parametrize("group", [1, 2, 3])
+def test_skips_are_as_if_listed(group):
+    ranges = [(3, 5), 4, (12, 20), (20, 21), (8, 8), (30, 31), (33, 34)]
+    skips = Skips(ranges)
+    listed = {step for item in ranges for step in
+              (range(*item) if isinstance(item, tuple) else [item])}
+    assert skips.ranges == ((3, 5), (12, 21), (30, 31), (33, 34))
+    for step in range(40):
+        first = step
+        while listed & set(range(first, first + group)):
+            first += group
+        assert skips.first_from(step, group) == first
+
+
+@pytest.mark.parametrize("keywords, error, said", [
+    ({"rank": "0"}, TypeError, "rank: a whole number, not '0'"),
+    ({"dp": 1.0}, TypeError, "dp: a whole number, not 1.0"),
+    ({"step": 10 ** 30}, ValueError, "step is 10{30};"),
+    ({"group": ""}, ValueError, "None is no group"),
+    ({"starve_timeout": "5"}, TypeError, "starve_timeout: a number of seconds"),
+    ({"starve_timeout": float("inf")}, ValueError, "starve_timeout: inf"),
+    ({"starve_timeout": 5, "starve_timeout_ms": 5}, ValueError, "give one"),
+])
+def test_what_is_wrong_is_named(url, keywords, error, said):
+    for kind in (ls.Consumer, StreamDataset):
+        with pytest.raises(error, match=said):
+            kind(url, **keywords)
+
+
+def test_states_are_checked_at_once(url):
+    for reader in (ls.Consumer(url), StreamDataset(url)):
+        for state in (-1, 10 ** 30):
+            with pytest.raises(ls.Invalid, match="step is"):
+                reader.load_state_dict(state)
