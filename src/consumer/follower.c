@@ -130,11 +130,8 @@ enum lks_status lks_follower_find(const struct lks_follower *follower,
     if (lks_manifest_dropped(head))
         return lks_error_set(error, LKS_NOT_FOUND, "%.160s was dropped", url);
     if (step < first_live_step)
-        return lks_error_set(error, LKS_RECLAIMED,
-                             "step %" PRIu64
-                             " of %.160s is reclaimed; the first "
-                             "live step is %" PRIu64,
-                             step, url, first_live_step);
+        return lks_lookup_reclaimed(follower->log.stream, step, first_live_step,
+                                    error);
     if (next_step >= group && next_step - group >= step)
         return LKS_OK;
     if (lks_manifest_ended(head))

@@ -17,6 +17,7 @@
 #include "base/backoff.h"
 #include "format/watermark.h"
 #include "manifest/change.h"
+#include "manifest/lookup.h"
 
 /* The run that a follower makes where there is none. */
 #define FOLLOWER_ID "watermark"
@@ -146,10 +147,7 @@ static enum lks_status judge_join(const struct lks_manifest *head,
             join->step = group.run.floor;
     }
     if (join->step < first)
-        return lks_error_set(error, LKS_RECLAIMED,
-                             "step %" PRIu64 " of %.160s is reclaimed; the "
-                             "first live step is %" PRIu64,
-                             join->step, member->stream->store->url, first);
+        return lks_lookup_reclaimed(member->stream, join->step, first, error);
     *out_done = shown && join->step >= group.run.floor;
     return LKS_OK;
 }

@@ -94,15 +94,24 @@ static enum lks_status load_block(struct lks_lookup *lookup,
     return LKS_OK;
 }
 
-static enum lks_status reclaimed(const struct lks_stream *stream,
-                                 uint64_t step,
-                                 uint64_t first_live_step,
-                                 struct lks_error *error)
+enum lks_status lks_lookup_reclaimed(const struct lks_stream *stream,
+                                     uint64_t step,
+                                     uint64_t first_live_step,
+                                     struct lks_error *error)
 {
+    const struct lks_descriptor *descriptor = &stream->descriptor;
+    const char *url = stream->store->url;
+
+    if (descriptor->parent_url != NULL && step < descriptor->first_step)
+        return lks_error_set(error, LKS_RECLAIMED,
+                             "step %" PRIu64 " of %.160s is before its fork at "
+                             "step %" PRIu64 ": read it in the parent, %.160s",
+                             step, url, descriptor->first_step,
+                             descriptor->parent_url);
     return lks_error_set(error, LKS_RECLAIMED,
-                         "step %" PRIu64 " of %s was reclaimed: the first live "
-                         "step is %" PRIu64,
-                         step, stream->store->url, first_live_step);
+                         "step %" PRIu64 " of %.160s is reclaimed; the first "
+                         "live step is %" PRIu64,
+                         step, url, first_live_step);
 }
 
 /* Only a fork's first block is short, and then no step before it is live. */
@@ -133,8 +142,8 @@ enum lks_status lks_lookup_entry(struct lks_lookup *lookup,
     assert(step < lks_manifest_next_step(head));
 
     if (step < lks_manifest_first_live_step(head))
-        return reclaimed(lookup->stream, step,
-                         lks_manifest_first_live_step(head), error);
+        return lks_lookup_reclaimed(lookup->stream, step,
+                                    lks_manifest_first_live_step(head), error);
     if (step >= lks_manifest_tail_first(head)) {
         lks_manifest_entry(head, step, slice_count, out_entry);
         return LKS_OK;
@@ -163,7 +172,7 @@ enum lks_status lks_lookup_explain(struct lks_stream *stream,
         uint64_t first = lks_manifest_first_live_step(fresh.head);
 
         if (step < first)
-            status = reclaimed(stream, step, first, error);
+            status = lks_lookup_reclaimed(stream, step, first, error);
         else
             status = lks_error_set(error, LKS_CORRUPT,
                                    "%s/%s is missing, and step %" PRIu64

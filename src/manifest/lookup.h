@@ -46,6 +46,13 @@ enum lks_status lks_lookup_footer(struct lks_stream *stream,
                                   struct lks_footer *out_footer,
                                   struct lks_error *error);
 
+/* LKS_RECLAIMED for a step below the first live one. Where a fork's step never
+ * was in the fork, it names the parent to read it in. */
+enum lks_status lks_lookup_reclaimed(const struct lks_stream *stream,
+                                     uint64_t step,
+                                     uint64_t first_live_step,
+                                     struct lks_error *error);
+
 /*
  * What a missing object of `step` means: looks at the newest manifest afresh
  * and returns LKS_RECLAIMED with the first live step, or LKS_CORRUPT naming

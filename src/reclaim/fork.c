@@ -10,14 +10,15 @@
 #include <string.h>
 
 #include "base/backoff.h"
+#include "manifest/lookup.h"
 #include "reclaim/change_log.h"
 #include "reclaim/positions.h"
 #include "reclaim/reclaim.h"
 
 #define SEED_TRIES 10
 
-static enum lks_status check_step(const struct lks_manifest *head,
-                                  const char *url,
+static enum lks_status check_step(const struct lks_stream *stream,
+                                  const struct lks_manifest *head,
                                   uint64_t step,
                                   struct lks_error *error)
 {
@@ -28,15 +29,12 @@ static enum lks_status check_step(const struct lks_manifest *head,
     if (status != LKS_OK)
         return status;
     if (step < first)
-        return lks_error_set(error, LKS_RECLAIMED,
-                             "step %" PRIu64 " of %.160s is reclaimed; the "
-                             "first live step is %" PRIu64,
-                             step, url, first);
+        return lks_lookup_reclaimed(stream, step, first, error);
     if (step > next)
         return lks_error_set(error, LKS_INVALID,
                              "step %" PRIu64 " of %.160s is not there yet: the "
                              "next step is %" PRIu64,
-                             step, url, next);
+                             step, stream->store->url, next);
     return LKS_OK;
 }
 
@@ -138,7 +136,7 @@ enum lks_status lks_fork(struct lks_stream *stream,
     lks_log_init(&log, stream, LKS_LOG_WHOLE, NULL);
     status = lks_log_look(&log, error);
     if (status == LKS_OK)
-        status = check_step(log.head, stream->store->url, step, error);
+        status = check_step(stream, log.head, step, error);
     if (status == LKS_OK)
         status = lks_positions_find(&positions, &log, step, error);
     if (status == LKS_OK)

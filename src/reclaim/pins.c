@@ -5,12 +5,14 @@
 #include <stdio.h>
 
 #include "format/lifecycle.h"
+#include "manifest/lookup.h"
 #include "reclaim/change_log.h"
 #include "reclaim/reclaim.h"
 
 #define WHAT_SIZE (LKS_PRODUCER_ID_SIZE_MAX + 32u)
 
 struct pin {
+    const struct lks_stream *stream;
     const char *name;
     uint64_t step;
     bool seen; /* on any head so far */
@@ -37,10 +39,7 @@ static enum lks_status judge_pin(const struct lks_manifest *head,
         return LKS_OK;
     }
     if (pin->step < first)
-        return lks_error_set(error, LKS_RECLAIMED,
-                             "step %" PRIu64 " is reclaimed and cannot be "
-                             "pinned; the first live step is %" PRIu64,
-                             pin->step, first);
+        return lks_lookup_reclaimed(pin->stream, pin->step, first, error);
     if (pin->step > next)
         return lks_error_set(error, LKS_INVALID,
                              "step %" PRIu64 " cannot be pinned yet: the next "
@@ -64,7 +63,7 @@ enum lks_status lks_pin(struct lks_stream *stream,
                         uint64_t timeout_ms,
                         struct lks_error *error)
 {
-    struct pin pin = {.name = name, .step = step};
+    struct pin pin = {.stream = stream, .name = name, .step = step};
     char what[WHAT_SIZE];
     const struct lks_change change = {what, judge_pin, apply_pin, &pin};
 
