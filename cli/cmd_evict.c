@@ -2,6 +2,7 @@
  * lakestream evict: somebody is not coming back.
  */
 #include "commands.h"
+#include "ended.h"
 #include "report.h"
 
 static const struct arg_option options[] = {
@@ -37,25 +38,29 @@ static enum lks_status evict(const struct args *args,
                                   args->options, error);
 }
 
-static int report(const struct args *args)
+/* It may have been the last one that the stream's end was waiting for. */
+static int report_producer(const struct args *args, struct lks_stream *stream)
 {
-    json_t *object = json_object();
+    const char *id = args_text(args, "producer");
+    char what[LKS_PRODUCER_ID_SIZE_MAX + 32];
 
-    if (args->json && args_given(args, "producer"))
-        json_object_set_new(object, "producer",
-                            json_string(args_text(args, "producer")));
-    else if (args->json)
-        json_object_set_new(object, "group",
-                            json_string(args_text(args, "group")));
-    if (args->json && args_given(args, "rank"))
-        json_object_set_new(object, "rank",
-                            json_integer(args_signed(args, "rank")));
-    if (args->json)
+    snprintf(what, sizeof(what), "producer %s is evicted", id);
+    return report_ended(args, stream, what,
+                        args->json ? json_pack("{s:s}", "producer", id) : NULL);
+}
+
+static int report_group(const struct args *args)
+{
+    json_t *object;
+
+    if (args->json) {
+        object = json_pack("{s:s}", "group", args_text(args, "group"));
+        if (args_given(args, "rank"))
+            json_object_set_new(object, "rank",
+                                json_integer(args_signed(args, "rank")));
         return report_json(args, object);
-    json_decref(object);
-    if (args_given(args, "producer"))
-        printf("producer %s is evicted\n", args_text(args, "producer"));
-    else if (args_given(args, "rank"))
+    }
+    if (args_given(args, "rank"))
         printf("rank %s of group %s is evicted\n", args_text(args, "rank"),
                args_text(args, "group"));
     else
@@ -76,10 +81,12 @@ static int run(struct args *args)
     if (lks_stream_open(args->operands[0], args->options, &stream, &error) !=
         LKS_OK)
         return report_error(args, &error);
-    if (evict(args, stream, &error) == LKS_OK)
-        code = report(args);
-    else
+    if (evict(args, stream, &error) != LKS_OK)
         code = report_error(args, &error);
+    else if (args_given(args, "producer"))
+        code = report_producer(args, stream);
+    else
+        code = report_group(args);
     lks_stream_close(stream);
     return code;
 }

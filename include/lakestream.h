@@ -128,11 +128,9 @@ struct lks_stream;
 /*
  * Creates the stream at `url` for a mesh of dp x cp, having probed the store,
  * and opens it. Read from `options`: producers, max_live_steps, max_live_bytes
- * and what concerns the store. LKS_EXISTS if the prefix holds a stream, or
- * held one once: a prefix is used once; or anything under data/, index/ or
- * watermark/. LKS_INVALID if it lies in such a folder of another stream.
- * LKS_UNSUPPORTED if the store does not keep the promises that the protocol
- * needs, with the promise it broke.
+ * and what concerns the store. LKS_EXISTS if the prefix was used once, or has
+ * anything in data/, index/ or watermark/; LKS_INVALID in such a folder of
+ * another stream; LKS_UNSUPPORTED if the store breaks a promise that it names.
  */
 LKS_API enum lks_status lks_stream_create(const char *url,
                                           uint32_t dp,
@@ -382,9 +380,8 @@ LKS_API enum lks_status lks_consumer_restore(struct lks_consumer *consumer,
  * within a run; with the option watermark=all it counts for all ranks. Option
  * reclaim=yes: rank 0 then reclaims as well.
  *
- * LKS_FENCED if another run took over, or the rank was evicted; LKS_RECLAIMED
- * below the first live step; LKS_INVALID without a group, for a step that
- * cannot be, or if another process has moved this rank's watermark past it.
+ * LKS_FENCED if another run took over, or the rank was evicted; LKS_RECLAIMED;
+ * LKS_INVALID without a group, or below what any process published as this rank.
  */
 LKS_API enum lks_status lks_consumer_checkpointed(struct lks_consumer *consumer,
                                                   uint64_t step,
@@ -567,9 +564,8 @@ LKS_API enum lks_status lks_stream_fork(struct lks_stream *stream,
 /*
  * Ends the stream, and deletes all of it but its descriptor and its last
  * manifest, which keep the prefix from being used again; manifests younger than
- * a quarter of an hour are left to a later call, and files of others for good.
- * LKS_INVALID while there are pins, unless `force`. *out_json: version,
- * dropped, removed, left as above.
+ * a quarter of an hour are left to a later call. LKS_INVALID while there are
+ * pins, unless `force`. *out_json: version, dropped, removed, left as above.
  */
 LKS_API enum lks_status lks_stream_drop(struct lks_stream *stream,
                                         int force,
