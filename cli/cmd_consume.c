@@ -188,6 +188,33 @@ static enum lks_status print_steps(const struct args *args,
     return take_end(args, stream, lks_consumer_step(consumer), error);
 }
 
+/* What the mesh that was given leaves of ranks; a part of it that was not is
+ * the stream's. */
+static bool rank_is_outside(const struct args *args)
+{
+    uint64_t dp = args_number(args, "dp"), cp = args_number(args, "cp");
+
+    return dp > 0 && cp > 0 && args_number(args, "rank") / cp >= dp;
+}
+
+/* The library hands out slices as they were appended; to cut or join what is in
+ * them takes a reader of their payload. */
+static enum lks_status check_cp(const struct args *args,
+                                const struct lks_stream *stream,
+                                struct lks_error *error)
+{
+    uint64_t cp = args_number(args, "cp");
+    uint32_t stream_cp = lks_stream_cp(stream);
+
+    if (cp == 0 || cp == stream_cp)
+        return LKS_OK;
+    return fail(error, LKS_INVALID,
+                "--cp %" PRIu64 " is not the stream's: the command line reads "
+                "slices as bytes and cannot split or join them along cp; give "
+                "--cp %" PRIu32 ", or read safetensors slices from Python",
+                cp, stream_cp);
+}
+
 static int run(struct args *args)
 {
     uint64_t from =
@@ -206,7 +233,16 @@ static int run(struct args *args)
                             "--to %" PRIu64 " is below --from %" PRIu64,
                             args_number(args, "to"), from);
 
+    if (rank_is_outside(args))
+        return report_usage(args->command,
+                            "--rank %" PRIu64 " is not in a mesh of --dp "
+                            "%" PRIu64 " --cp %" PRIu64,
+                            args_number(args, "rank"), args_number(args, "dp"),
+                            args_number(args, "cp"));
+
     status = lks_stream_open(args->operands[0], args->options, &stream, &error);
+    if (status == LKS_OK)
+        status = check_cp(args, stream, &error);
     if (status == LKS_OK)
         status = lks_consumer_open(stream, (uint32_t)args_number(args, "rank"),
                                    (uint32_t)args_number(args, "dp"),

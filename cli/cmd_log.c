@@ -57,6 +57,10 @@ static int run(struct args *args)
     enum lks_status status;
     int code = EXIT_DONE;
 
+    if (to < from)
+        return report_usage(args->command,
+                            "--to %" PRIu64 " is below --from %" PRIu64, to,
+                            from);
     if (lks_stream_open(args->operands[0], args->options, &stream, &error) !=
         LKS_OK)
         return report_error(args, &error);

@@ -183,7 +183,7 @@ struct lks_slice {
 typedef void lks_release_fn(void *release_arg);
 
 /* LKS_INVALID for an id that is none, or one too many for the stream;
- * LKS_ENDED if the stream has ended without ever having had this one. */
+ * LKS_ENDED for one that a stream which has ended never had. */
 LKS_API enum lks_status lks_producer_open(struct lks_stream *stream,
                                           const char *id,
                                           const struct lks_options *options,
@@ -214,8 +214,8 @@ LKS_API void lks_producer_offset(const struct lks_producer *producer,
 
 /*
  * Whether a producer with these options would take such a TGB, or LKS_INVALID
- * as its append would say. For those who want to know before they open one and
- * so change the stream. Looks neither at the slices' data nor into the store.
+ * as its append would say: opening one to know would change the stream. The
+ * slices' data is not looked at.
  */
 LKS_API enum lks_status lks_producer_check(const struct lks_stream *stream,
                                            const struct lks_slice *slices,
@@ -579,19 +579,7 @@ LKS_API enum lks_status lks_stream_drop(struct lks_stream *stream,
 
 /* ------------------------------------------------------------ 9. logging -- */
 
-/*
- * The library prints nothing. It hands lines to one sink, process-wide, for the
- * areas named in `areas` ("store,commit", "all", or NULL for the environment's
- * LKS_TRACE). The sink may be called from any thread.
- *
- * Areas: store, commit, producer, consumer, reclaim, and limit, which is for
- * all eyes: who appends waits at the stream's limit without end. After a second
- * a line says so and what would move it, again each minute; and one when it
- * goes on.
- */
-typedef void lks_log_fn(const char *area, const char *line, void *arg);
-
-LKS_API void lks_log_set(lks_log_fn *log, void *arg, const char *areas);
+#include "lakestream/logging.h"
 
 #ifdef __cplusplus
 }
