@@ -46,16 +46,17 @@ test: deps-test deps-fuzz
 		exit 1; \
 	fi
 
+# Make gives variables of its command line to the shell, whatever is in them.
 ifeq ($(STORE),s3)
 # On Ceph's object gateway, which is started for it and stopped afterwards.
 demo: build deps-test
 	LAKESTREAM=$(abspath $(CLI)) $(PYTHON) tests/s3/rgw.py sh -c '$(PYTHON) \
 		examples/demo/demo.py --store "$$LKS_S3_URL" \
-		$(if $(DATA),--data "$(DATA)")'
+		$${DATA:+--data "$$DATA"}'
 else
 demo: build
 	LAKESTREAM=$(abspath $(CLI)) $(PYTHON) examples/demo/demo.py \
-		$(if $(DATA),--data '$(DATA)') $(if $(STORE),--store '$(STORE)')
+		$${DATA:+--data "$$DATA"} $${STORE:+--store "$$STORE"}
 endif
 
 quick: deps check-quick

@@ -20,23 +20,19 @@ DEBIAN = [
 
 def is_plain(path):
     """A readable regular file that pack takes for text."""
-    return (path.is_file() and os.access(path, os.R_OK)
+    return (os.path.isfile(path) and os.access(path, os.R_OK)
             and path.suffix not in TOKEN_FILES)
 
 
 def find(folder, pattern):
-    """Files below a folder in the order of their names, links resolved,
-    hidden ones left out."""
+    """All but the folders below a folder in the order of their names, links
+    resolved; no hidden ones."""
     folder = pathlib.Path(folder)
     for path in sorted(folder.glob(pattern)):
         if any(part.startswith(".") for part in path.relative_to(folder).parts):
             continue
-        try:
-            real = path.resolve()
-            if is_plain(real):
-                yield real
-        except OSError:
-            continue
+        if not os.path.isdir(path):
+            yield pathlib.Path(os.path.realpath(path))
 
 
 class Corpus:
@@ -49,12 +45,16 @@ class Corpus:
         self.size = 0
         self.kinds = []
         self.is_cut = False
+        self.left_out = 0
         self._names_size = 0
         self._known = set()
 
     def add(self, kind, paths):
         before = self.size
         for path in paths:
+            if not is_plain(path):
+                self.left_out += 1
+                continue
             name = str(path)
             size = path.stat().st_size
             if name in self._known:
@@ -74,12 +74,24 @@ class Corpus:
     def describe(self):
         text = (f"{len(self.files)} files, {self.size / 1e6:.1f} MB: "
                 + ", ".join(self.kinds))
-        return text + (" (not all of it)" if self.is_cut else "")
+        if self.is_cut:
+            text += " (not all of it)"
+        return text + self.describe_left_out()
+
+    def describe_left_out(self):
+        if self.left_out == 0:
+            return ""
+        return (f"; left out {self.left_out} that cannot be read or hold "
+                "tokens (.bin, .npy)")
 
 
 def collect(folder=None, size_max=DEFAULT_BYTES):
     corpus = Corpus(size_max)
     if folder:
+        if not os.path.exists(folder):
+            raise FileNotFoundError(f"there is no folder {folder}")
+        if not os.path.isdir(folder):
+            raise NotADirectoryError(f"{folder} is no folder")
         corpus.add(str(folder), find(folder, "**/*"))
         return corpus
     for kind, root, pattern in DEBIAN:

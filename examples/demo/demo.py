@@ -246,7 +246,8 @@ def run(arguments, folder, screen):
         url = f"{arguments.store.rstrip('/')}/demo-{secrets.token_hex(4)}"
     files = corpus.collect(arguments.data, arguments.size << 20)
     if files.size == 0:
-        raise Failed(f"no text found in {arguments.data or 'this system'}")
+        raise Failed(f"no text found in {arguments.data or 'this system'}"
+                     + files.describe_left_out())
     screen.say(files.describe())
     cli = processes.Cli(arguments.cli, folder)
     try:
