@@ -2,10 +2,10 @@
  * The offset that `pack` commits with each TGB.
  *
  *     {"pack":1,"L":2048,"M":1,"cp":"contiguous","type":"u16","labels":0,
- *      "shard":"0/4","file":12,"at":345,"name":"...","sum":"...",
+ *      "pad":256,"shard":"0/4","file":12,"at":345,"name":"...","sum":"...",
  *      "names":"...","before":"..."}
  *
- * The first line says how it packs: going on in another way would leave a
+ * Up to `shard` it says how it packs: going on in another way would leave a
  * stream that no trainer expects. The others are a struct source_place.
  */
 #include "pack_offset.h"
@@ -23,16 +23,19 @@ size_t pack_offset_write(const struct pack_plan *plan,
                          const struct source_place *place,
                          char text[LKS_OFFSET_SIZE_MAX + 1])
 {
-    int length = snprintf(
-        text, LKS_OFFSET_SIZE_MAX + 1,
-        "{\"pack\":%d,\"L\":%" PRIu64 ",\"M\":%" PRIu64 ",\"cp\":\"%s\","
-        "\"type\":\"%s\",\"labels\":%d,\"shard\":\"%" PRIu64 "/%" PRIu64
-        "\",\"file\":%" PRIu64 ",\"at\":%" PRIu64 ",\"name\":\"%s\","
-        "\"sum\":\"%s\",\"names\":\"%s\",\"before\":\"%s\"}",
-        FORMAT_VERSION, plan->seq_len, plan->micro_batch,
-        plan->zigzag ? "zigzag" : "even", token_type_name(plan->type),
-        plan->labels, plan->shard, plan->shard_count, place->file, place->at,
-        place->name, place->sum, place->names, place->before);
+    int length =
+        snprintf(text, LKS_OFFSET_SIZE_MAX + 1,
+                 "{\"pack\":%d,\"L\":%" PRIu64 ",\"M\":%" PRIu64
+                 ",\"cp\":\"%s\","
+                 "\"type\":\"%s\",\"labels\":%d,\"pad\":%" PRId64
+                 ",\"shard\":\"%" PRIu64 "/%" PRIu64 "\",\"file\":%" PRIu64
+                 ",\"at\":%" PRIu64 ",\"name\":\"%s\","
+                 "\"sum\":\"%s\",\"names\":\"%s\",\"before\":\"%s\"}",
+                 FORMAT_VERSION, plan->seq_len, plan->micro_batch,
+                 plan->zigzag ? "zigzag" : "even", token_type_name(plan->type),
+                 plan->labels, plan->pad_token, plan->shard, plan->shard_count,
+                 place->file, place->at, place->name, place->sum, place->names,
+                 place->before);
 
     assert(length > 0);
     assert((size_t)length <= LKS_OFFSET_SIZE_MAX);
@@ -76,12 +79,13 @@ static enum lks_status check_plan(json_t *offset,
 {
     const char *layout = "", *type = "", *shard = "";
     json_int_t seq_len = 0, micro_batch = 0, labels = 0;
+    json_int_t pad_token = plan->pad_token; /* older offsets have none */
     enum lks_status status;
     char text[64];
 
-    if (json_unpack(offset, "{s:I, s:I, s:s, s:s, s:I, s:s}", "L", &seq_len,
-                    "M", &micro_batch, "cp", &layout, "type", &type, "labels",
-                    &labels, "shard", &shard) != 0)
+    if (json_unpack(offset, "{s:I, s:I, s:s, s:s, s:I, s?I, s:s}", "L",
+                    &seq_len, "M", &micro_batch, "cp", &layout, "type", &type,
+                    "labels", &labels, "pad", &pad_token, "shard", &shard) != 0)
         return fail(error, LKS_INVALID, "the producer's offset is damaged");
 
     snprintf(text, sizeof(text), "%" PRIu64 "/%" PRIu64, plan->shard,
@@ -99,6 +103,9 @@ static enum lks_status check_plan(json_t *offset,
                       "this producer has packed %s "
                       "--labels; go on so, or use another --producer",
                       labels ? "with" : "without");
+    if (status == LKS_OK)
+        status = check_number("--pad-token", pad_token,
+                              (uint64_t)plan->pad_token, error);
     if (status == LKS_OK)
         status = check_text("--shard", shard, text, error);
     if (status == LKS_OK)
