@@ -84,7 +84,8 @@ static void print_help(const struct command *command)
     }
 }
 
-/* Log lines go to stderr, whole. What waits at a limit is always told. */
+/* Log lines go to stderr, whole. What waits at a limit, or for a store that is
+ * away, is always told. */
 static void print_log(const char *area, const char *line, void *arg)
 {
     (void)arg;
@@ -100,7 +101,7 @@ static void start_log(int verbosity)
         more = "commit,producer,consumer,reclaim";
     else if (verbosity > 1)
         more = "all";
-    snprintf(areas, sizeof(areas), "limit,%s", more != NULL ? more : "");
+    snprintf(areas, sizeof(areas), "limit,outage,%s", more != NULL ? more : "");
     lks_log_set(print_log, NULL, areas);
 }
 

@@ -381,7 +381,7 @@ LKS_API enum lks_status lks_consumer_restore(struct lks_consumer *consumer,
  * reclaim=yes: rank 0 then reclaims as well.
  *
  * LKS_FENCED if another run took over, or the rank was evicted; LKS_RECLAIMED;
- * LKS_INVALID without a group, or below what any process published as this rank.
+ * LKS_INVALID without a group, or below what somebody published as this rank.
  */
 LKS_API enum lks_status lks_consumer_checkpointed(struct lks_consumer *consumer,
                                                   uint64_t step,

@@ -5,10 +5,11 @@
  * areas named in `areas` ("store,commit", "all", or NULL for the environment's
  * LKS_TRACE). The sink may be called from any thread.
  *
- * The areas are store, commit, producer, consumer, reclaim, and limit. The last
- * is for every user: an append waits at the stream's limit without end, so once
- * it has been held back for a second, a line says so and what would move it,
- * again each minute, and one when it goes on.
+ * The areas are store, commit, producer, consumer, reclaim, limit and outage.
+ * The last two are for every user. limit: an append waits at the stream's limit
+ * without end, so once it has been held back for a second, a line says so and
+ * what would move it, again each minute, and one when it goes on. outage: a
+ * store has done nothing for three seconds, and is tried again.
  */
 #ifndef LAKESTREAM_LOGGING_H
 #define LAKESTREAM_LOGGING_H

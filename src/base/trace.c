@@ -19,6 +19,7 @@ static const struct {
     {LKS_AREA_STORE, "store"},       {LKS_AREA_COMMIT, "commit"},
     {LKS_AREA_PRODUCER, "producer"}, {LKS_AREA_CONSUMER, "consumer"},
     {LKS_AREA_RECLAIM, "reclaim"},   {LKS_AREA_LIMIT, "limit"},
+    {LKS_AREA_OUTAGE, "outage"},
 };
 
 #define AREA_COUNT (sizeof(areas_known) / sizeof(areas_known[0]))

@@ -16,6 +16,7 @@ enum lks_area {
     LKS_AREA_CONSUMER = 1 << 3,
     LKS_AREA_RECLAIM = 1 << 4,
     LKS_AREA_LIMIT = 1 << 5,
+    LKS_AREA_OUTAGE = 1 << 6,
 };
 
 bool lks_trace_on(enum lks_area area);

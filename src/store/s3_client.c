@@ -293,6 +293,7 @@ static void exchange(struct lks_s3 *s3,
         .timeout_ms = request->timeout_ms,
         .cancel = request->cancel,
     };
+    uint64_t began_ns = lks_env_now_ns(s3->store.env);
 
     lks_buf_init(&own, ERROR_BODY_SIZE_MAX);
     lks_buf_clear(sent.text);
@@ -304,6 +305,7 @@ static void exchange(struct lks_s3 *s3,
         judge(s3, request, sent.text, answer);
     else
         judge_silence(request, answer);
+    lks_s3_watch(s3, began_ns, answer);
     call->throttled |= answer->meaning.throttled;
     LKS_TRACE(LKS_AREA_STORE, "%s %s http=%d %s%s %s", request->method,
               (const char *)out->url.data + out->path_at, answer->reply.http,

@@ -43,6 +43,10 @@ struct lks_s3 {
     struct {
         char region[LKS_REGION_SIZE];
         int64_t clock_add_ms; /* the server's clock is ahead by this */
+        bool reached;         /* it has answered something */
+        bool down;            /* since it last did anything for us */
+        bool told;
+        uint64_t down_since_ns;
     } locked;
 };
 
@@ -91,6 +95,12 @@ enum lks_status lks_s3_send_again(struct lks_s3 *s3,
 enum lks_status lks_s3_explain(const struct lks_s3_answer *answer,
                                enum lks_status status,
                                struct lks_error *error);
+
+/* After each answer: tells the log once of a store that is down for long, and
+ * takes the hope (LKS_S3_AGAIN) from one that never was where we look. */
+void lks_s3_watch(struct lks_s3 *s3,
+                  uint64_t began_ns,
+                  struct lks_s3_answer *answer);
 
 /* The operations, one file each. */
 enum lks_status lks_s3_get(struct lks_store *store,

@@ -443,6 +443,14 @@ static bool run(struct exchange *exchange,
     return true;
 }
 
+static bool is_astray(CURLcode result)
+{
+    return result == CURLE_COULDNT_RESOLVE_HOST ||
+           result == CURLE_SSL_CONNECT_ERROR ||
+           result == CURLE_PEER_FAILED_VERIFICATION ||
+           result == CURLE_SSL_CACERT_BADFILE;
+}
+
 static void conclude(struct exchange *exchange, CURLcode result)
 {
     struct lks_http_reply *reply = exchange->reply;
@@ -456,6 +464,7 @@ static void conclude(struct exchange *exchange, CURLcode result)
     if (exchange->curl_error[0] == '\0' && result != CURLE_OK)
         snprintf(exchange->curl_error, CURL_ERROR_SIZE, "%s",
                  curl_easy_strerror(result));
+    reply->astray = is_astray(result);
     /* Refused before all was sent: an answer all the same. */
     if (result == CURLE_OK)
         reply->end = LKS_HTTP_WHOLE;

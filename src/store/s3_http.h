@@ -61,7 +61,8 @@ enum lks_http_end {
 
 struct lks_http_reply {
     enum lks_http_end end;
-    bool sent; /* some of it may have reached the server */
+    bool sent;   /* some of it may have reached the server */
+    bool astray; /* no such host, or none that speaks TLS as it must */
     char reason[LKS_HTTP_REASON_SIZE]; /* of an end that is not WHOLE */
 
     int http;    /* 200, 404, ...; 0 without a status line */

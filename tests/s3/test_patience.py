@@ -78,6 +78,34 @@ def a_host_that_is_not_there_is_named():
         result.stderr
 
 
+def a_wait_for_a_store_is_told_once():
+    with Rude(MemoryStore()) as rude:
+        words = environment(rude, RETRY_TIMEOUT_MS="9000")
+    for command in (["info", URL, "--json"],
+                    ["init", URL, "--dp", "1", "--cp", "1"]):
+        result = lake.run(*command, environment=words, check=False)
+        assert result.returncode == 1
+        told = [line for line in result.stderr.splitlines()
+                if "[outage] still trying s3://bucket/run: not sent" in line]
+        assert len(told) == 1, result.stderr
+        assert result.stdout == "", result.stdout
+
+
+def a_place_that_cannot_be_right_is_given_up():
+    with Rude(MemoryStore()) as rude:
+        words = environment(rude)
+        for endpoint in (rude.endpoint.replace("http:", "https:"),
+                         "http://nobody.invalid:1"):
+            words["AWS_ENDPOINT_URL_S3"] = endpoint
+            began = time.monotonic()
+            result = lake.run("info", URL, environment=words, check=False)
+            assert result.returncode == 1
+            print(result.stderr.strip())
+            assert "not sent: " in result.stderr, result.stderr
+            # And not after the minute that an outage is waited for.
+            assert time.monotonic() - began < 40
+
+
 def says(reply, pattern, **more):
     say = Fault("say", seconds=reply)
     say.on = False
@@ -148,6 +176,8 @@ def a_store_that_ignores_the_condition_is_refused():
 def main():
     for test in (a_black_hole_does_not_keep_anybody,
                  a_host_that_is_not_there_is_named,
+                 a_wait_for_a_store_is_told_once,
+                 a_place_that_cannot_be_right_is_given_up,
                  an_error_names_all_there_is_to_know,
                  a_slow_start_is_given_up_and_named,
                  a_public_bucket_is_read_without_keys,
