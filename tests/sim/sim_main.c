@@ -104,13 +104,17 @@ static void add_result(struct sim_result *sum, const struct sim_result *one)
         sum->largest_manifest = one->largest_manifest;
 }
 
-static void print_replay(const struct settings *settings, uint64_t seed)
+/* In one write, for others are writing too. */
+static void print_replay(const struct settings *settings,
+                         const char *what,
+                         uint64_t seed)
 {
-    fprintf(stderr, "replay: %s --scenario %s --seed %" PRIu64,
-            settings->program, settings->scenario->name, seed);
-    if (settings->rule != NULL)
-        fprintf(stderr, " --rule %s", settings->rule);
-    fprintf(stderr, " --trace\n");
+    bool has_rule = settings->rule != NULL;
+
+    fprintf(stderr,
+            "%sreplay: %s --scenario %s --seed %" PRIu64 "%s%s --trace\n", what,
+            settings->program, settings->scenario->name, seed,
+            has_rule ? " --rule " : "", has_rule ? settings->rule : "");
 }
 
 /* Waits for one child and judges it. */
@@ -118,6 +122,7 @@ static void collect(const struct settings *settings,
                     struct slot *slots,
                     struct totals *totals)
 {
+    char what[64] = "";
     int status;
     pid_t child = wait(&status);
     struct slot *slot = slots;
@@ -138,11 +143,11 @@ static void collect(const struct settings *settings,
     if (WIFEXITED(status) &&
         (uint64_t)WEXITSTATUS(status) == 10 + settings->expected)
         totals->expected_failures++;
-    if (WIFSIGNALED(status) && settings->expected == 0)
-        fprintf(stderr, "seed %" PRIu64 ": killed by signal %d\n", slot->seed,
-                WTERMSIG(status));
+    if (WIFSIGNALED(status))
+        snprintf(what, sizeof(what), "seed %" PRIu64 ": killed by signal %d\n",
+                 slot->seed, WTERMSIG(status));
     if (settings->expected == 0)
-        print_replay(settings, slot->seed);
+        print_replay(settings, what, slot->seed);
 }
 
 static void start_child(const struct settings *settings,
