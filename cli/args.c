@@ -95,6 +95,7 @@ static int set_value(struct args *args, size_t index, const char *text)
 {
     const struct arg_option *option = &args->command->options[index];
     struct arg_value *value = &args->values[index];
+    struct lks_error error;
 
     if (value->given && option->type != ARG_FLAG)
         return report_usage(args->command, "--%s is given twice", option->name);
@@ -120,6 +121,12 @@ static int set_value(struct args *args, size_t index, const char *text)
                                 "--%s is %zu bytes long; it may have up to "
                                 "%" PRId64,
                                 option->name, strlen(text), option->max);
+        if (strlen(text) < (size_t)option->min)
+            return report_usage(args->command, "--%s is empty", option->name);
+        break;
+    case ARG_ID:
+        if (lks_id_check(option->name, text, &error) != LKS_OK)
+            return report_usage(args->command, "%s", error.message);
         break;
     case ARG_CHOICE:
         if (!in_words(option->value, text))
@@ -163,6 +170,7 @@ static int take_library_flag(struct args *args, size_t index, const char *text)
     if (args->library_given[index])
         return report_usage(args->command, "%s is given twice", where);
     args->library_given[index] = true;
+    args->library_texts[index] = text;
     return set_library_option(args, where, name, text);
 }
 
@@ -179,8 +187,10 @@ static int take_environment(struct args *args)
 
         library_option_variable(name, variable);
         text = getenv(variable);
-        if (text != NULL && *text != '\0' && !args->library_given[i])
-            code = set_library_option(args, variable, name, text);
+        if (text == NULL || *text == '\0' || args->library_given[i])
+            continue;
+        args->library_texts[i] = text;
+        code = set_library_option(args, variable, name, text);
     }
     return code;
 }
@@ -331,6 +341,29 @@ static int take_words(struct args *args, char **words, size_t count)
     return EXIT_DONE;
 }
 
+/* What the operands' names in the help say of them. */
+static int check_operands(const struct args *args)
+{
+    const char *name = args->command->operands;
+    struct lks_error error;
+
+    for (size_t i = 0; i < args->operand_count; i++) {
+        const char *text = args->operands[i];
+        size_t length = strcspn(name, " ");
+        enum lks_status status = LKS_OK;
+
+        if (length >= 3 && memcmp(name + length - 3, "URL", 3) == 0)
+            status = lks_url_check(text, &error);
+        else if (length == 4 && memcmp(name, "NAME", 4) == 0)
+            status = lks_id_check("pin", text, &error);
+        if (status != LKS_OK)
+            return report_usage(args->command, "%s", error.message);
+        name += length;
+        name += *name == ' ';
+    }
+    return EXIT_DONE;
+}
+
 /* What is missing or too much, once all words are read. */
 static int check_whole(const struct args *args)
 {
@@ -351,7 +384,7 @@ static int check_whole(const struct args *args)
         return report_usage(command, "\"%s\" is too much; it takes %s",
                             args->operands[command->operands_max],
                             command->operands);
-    return EXIT_DONE;
+    return check_operands(args);
 }
 
 static void set_presets(struct args *args)
@@ -398,6 +431,23 @@ void args_done(struct args *args)
     lks_options_free(args->options);
     free(args->values);
     free(args->operands);
+}
+
+const char *args_library_text(const struct args *args, const char *flag)
+{
+    size_t index = 0;
+
+    if (!library_option_find(flag, &index) ||
+        args->library_texts[index] == NULL)
+        return "";
+    return args->library_texts[index];
+}
+
+bool args_library_given(const struct args *args, const char *flag)
+{
+    size_t index = 0;
+
+    return library_option_find(flag, &index) && args->library_given[index];
 }
 
 static const struct arg_value *value_of(const struct args *args,

@@ -28,7 +28,8 @@ enum arg_type {
     ARG_COUNT,  /* a whole number in [min, max] */
     ARG_SIZE,   /* the same; takes KiB, MiB, GiB */
     ARG_SIGNED, /* the same; may be negative */
-    ARG_TEXT,   /* up to `max` bytes; any number of them if max is 0 */
+    ARG_TEXT,   /* `min` to `max` bytes; any number of them if max is 0 */
+    ARG_ID,     /* a producer's or a group's */
     ARG_CHOICE, /* one of the words in `value`, "a|b|c" */
 };
 
@@ -74,6 +75,7 @@ struct args {
     struct arg_value *values;             /* one per option of the command */
     struct lks_options *options;          /* the library's */
     bool library_given[ARGS_LIBRARY_MAX]; /* by their rows in its table */
+    const char *library_texts[ARGS_LIBRARY_MAX]; /* the environment's, too */
     bool json;
     bool help;
     int verbosity;
@@ -94,6 +96,13 @@ bool args_given(const struct args *args, const char *name);
 const char *args_text(const struct args *args, const char *name);
 int64_t args_signed(const struct args *args, const char *name);
 uint64_t args_number(const struct args *args, const char *name);
+
+/* What the library's option --`flag` was set to, by the command line or else by
+ * the environment; "" if it was not. */
+const char *args_library_text(const struct args *args, const char *flag);
+
+/* Was it the command line? */
+bool args_library_given(const struct args *args, const char *flag);
 
 /* Has the command an option of its own with this name? */
 bool args_has_option(const struct command *command, const char *name);

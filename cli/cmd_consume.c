@@ -220,6 +220,7 @@ static int run(struct args *args)
     uint64_t from =
         args_given(args, "from") ? args_number(args, "from") : LKS_STEP_FIRST;
     struct lks_stream *stream = NULL;
+    const char *group = args_library_text(args, "group");
     struct lks_consumer *consumer = NULL;
     struct lks_error error;
     enum lks_status status;
@@ -233,6 +234,10 @@ static int run(struct args *args)
                             "--to %" PRIu64 " is below --from %" PRIu64,
                             args_number(args, "to"), from);
 
+    if (group[0] != '\0' && lks_id_check("group", group, &error) != LKS_OK)
+        return report_usage(args->command, "%s", error.message);
+    if (group[0] == '\0' && args_library_given(args, "run"))
+        return report_usage(args->command, "--run goes with --group");
     if (rank_is_outside(args))
         return report_usage(args->command,
                             "--rank %" PRIu64 " is not in a mesh of --dp "

@@ -7,9 +7,8 @@
 
 static const struct arg_option options[] = {
     {.name = "group",
-     .type = ARG_TEXT,
+     .type = ARG_ID,
      .value = "G",
-     .max = LKS_PRODUCER_ID_SIZE_MAX,
      .text = "a training job, for which nothing is kept any more"},
     {.name = "rank",
      .type = ARG_COUNT,
@@ -17,9 +16,8 @@ static const struct arg_option options[] = {
      .max = LKS_SLICE_COUNT_MAX - 1,
      .text = "only this rank of it; the others count on"},
     {.name = "producer",
-     .type = ARG_TEXT,
+     .type = ARG_ID,
      .value = "ID",
-     .max = LKS_PRODUCER_ID_SIZE_MAX,
      .text = "a producer: it is fenced, and counts as finished"},
 };
 

@@ -29,6 +29,7 @@ static const struct arg_option options[] = {
      .letter = 'o',
      .type = ARG_TEXT,
      .value = "FILE",
+     .min = 1,
      .text = "where to; whole or not at all (stdout if not given)"},
 };
 

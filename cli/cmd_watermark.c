@@ -9,10 +9,9 @@
 
 static const struct arg_option options[] = {
     {.name = "group",
-     .type = ARG_TEXT,
+     .type = ARG_ID,
      .value = "G",
      .required = true,
-     .max = LKS_PRODUCER_ID_SIZE_MAX,
      .text = "the training job"},
     {.name = "ranks",
      .type = ARG_COUNT,

@@ -171,9 +171,8 @@ static const struct command *find_command(struct args *args,
     return NULL;
 }
 
-static int run(int argc, char **argv)
+static int run(struct args *args, int argc, char **argv)
 {
-    struct args args = {0};
     const struct command *command;
     size_t at = 1, count = (size_t)argc;
     int code;
@@ -183,35 +182,36 @@ static int run(int argc, char **argv)
         return EXIT_DONE;
     }
     if (argc > 1 && strcmp(argv[1], "help") == 0) {
-        args.help = true;
+        args->help = true;
         at = 2;
     }
-    command = find_command(&args, argv, count, &at);
-    if (command == NULL && args.help && at == count) {
+    command = find_command(args, argv, count, &at);
+    if (command == NULL && args->help && at == count) {
         print_commands(stdout);
         return EXIT_DONE;
     }
     if (command == NULL)
         return EXIT_USAGE;
 
-    code = args_parse(&args, command, argv + at, count - at);
-    if (code == EXIT_DONE && args.help) {
+    code = args_parse(args, command, argv + at, count - at);
+    if (code == EXIT_DONE && args->help) {
         print_help(command);
     } else if (code == EXIT_DONE) {
-        start_log(args.verbosity);
-        code = command->run(&args);
-        code = report_flush(&args, code);
+        start_log(args->verbosity);
+        code = command->run(args);
     }
-    args_done(&args);
     return code;
 }
 
 int main(int argc, char **argv)
 {
+    struct args args = {0};
     int code;
 
     interrupt_start();
-    code = run(argc, argv);
+    code = run(&args, argc, argv);
+    code = report_flush(&args, code);
+    args_done(&args);
     interrupt_stop();
     return code;
 }

@@ -58,7 +58,8 @@ int report_failure(const struct args *args, const char *format, ...)
     va_list list;
 
     va_start(list, format);
-    print_line(args->command->name, false, format, list);
+    print_line(args->command != NULL ? args->command->name : NULL, false,
+               format, list);
     va_end(list);
     return EXIT_FAILED;
 }

@@ -14,8 +14,7 @@ struct stream_user {
 /* The option --producer, as every command that has it spells it. */
 #define PRODUCER_OPTION                                                        \
     {                                                                          \
-        .name = "producer", .type = ARG_TEXT, .value = "ID", .required = true, \
-        .max = LKS_PRODUCER_ID_SIZE_MAX,                                       \
+        .name = "producer", .type = ARG_ID, .value = "ID", .required = true,   \
         .text = "who appends: its place in the "                               \
                 "stream for ever"                                              \
     }

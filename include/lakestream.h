@@ -95,6 +95,16 @@ LKS_API const char *lks_version(void);
 /* Releases a text that the library handed out. */
 LKS_API void lks_text_free(char *text);
 
+/*
+ * Whether a text is the URL of a stream, or an id, which `what` names in the
+ * message: LKS_OK, or LKS_INVALID as whoever takes one would say. An id is 1 to
+ * LKS_PRODUCER_ID_SIZE_MAX of A-Z, a-z, 0-9, '.', '_' and '-', no '.' first.
+ */
+LKS_API enum lks_status lks_url_check(const char *url, struct lks_error *error);
+LKS_API enum lks_status lks_id_check(const char *what,
+                                     const char *id,
+                                     struct lks_error *error);
+
 /* ----------------------------------------------------------- 2. options -- */
 
 /*

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/options.h"
+#include "base/url.h"
 #include "manifest/change.h"
 #include "manifest/place.h"
 #include "manifest/stream.h"
@@ -25,6 +26,15 @@ const char *lks_version(void)
 void lks_text_free(char *text)
 {
     lks_free(text);
+}
+
+enum lks_status lks_url_check(const char *url, struct lks_error *error)
+{
+    struct lks_url parsed;
+
+    if (url == NULL)
+        return lks_error_set(error, LKS_INVALID, "an argument is NULL");
+    return lks_url_parse(url, &parsed, error);
 }
 
 static enum lks_status connect_store(const char *url,

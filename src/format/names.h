@@ -13,13 +13,9 @@
 #define LKS_NAME_SIZE 192u                 /* any object's name, with its NUL */
 #define LKS_DESCRIPTOR_NAME "stream.json"
 
-/* [A-Za-z0-9._-]{1,64}, no dot first: producers, groups, pins. */
+/* [A-Za-z0-9._-]{1,64}, no dot first: producers, groups, pins. See also the
+ * public lks_id_check(). */
 bool lks_id_is_valid(const char *id);
-
-/* LKS_INVALID says what is wrong with it; `what` is "producer id", ... */
-enum lks_status lks_id_check(const char *what,
-                             const char *id,
-                             struct lks_error *error);
 
 /*
  * manifest/<8 hex of the stream>/<13 hex>/<3 hex>: 2^64-1-version in hex, so
