@@ -162,7 +162,11 @@ void bench_close(struct bench *bench)
         }
         lks_store_close(bench->store);
         if (!bench_folder_remove(bench->url))
-            fprintf(stderr, "lakestream bench: please remove %s\n", bench->url);
+            fprintf(stderr,
+                    "lakestream bench: what keeps its dropped streams' "
+                    "prefixes from being used again is left; remove it with "
+                    "the store's own tool, such as aws s3 rm --recursive %s\n",
+                    bench->url);
     }
     free(bench->payload);
 }

@@ -23,6 +23,9 @@ enum lks_status lks_member_parse_run(struct lks_member *member,
     uint64_t attempt = 0;
     enum lks_status status;
 
+    if (dot != NULL && dot[1] == '-' && lks_parse_u64(dot + 2, &attempt))
+        return lks_error_set(error, LKS_INVALID,
+                             "run \"%.80s\": its attempt is below 0", text);
     if (dot != NULL && lks_parse_u64(dot + 1, &attempt))
         size = (size_t)(dot - text);
     if (size >= sizeof(member->id))

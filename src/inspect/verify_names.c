@@ -15,6 +15,9 @@
 #include "format/lifecycle.h"
 #include "format/watermark.h"
 
+/* Somebody's files may be many, and hide what else is noted. */
+#define FOREIGN_SHOWN 10u
+
 struct names {
     struct lks_verify *verify;
     struct lks_log fresh; /* looked at once per page, if at all */
@@ -22,6 +25,7 @@ struct names {
     uint64_t behind_count;  /* data objects that are not ahead */
     uint64_t retired_count; /* index blocks below the first live step */
     uint64_t former_count;  /* watermarks of runs that are not shown */
+    uint64_t foreign_count; /* names that no stream gives */
 };
 
 static enum lks_status look_again(struct names *names, struct lks_error *error)
@@ -153,6 +157,8 @@ static enum lks_status take_name(struct names *names,
     if (strcmp(key, LKS_DESCRIPTOR_NAME) == 0 ||
         lks_manifest_name_parse(stream, key, &number))
         return LKS_OK;
+    if (++names->foreign_count > FOREIGN_SHOWN)
+        return LKS_OK;
     return lks_report_note(&names->verify->report, error,
                            "%s: not an object of this stream", key);
 }
@@ -205,7 +211,12 @@ enum lks_status lks_verify_names(struct lks_verify *verify,
      * needs no list of names, which would grow with the stream. */
     if (names.behind_count > verify->present_count)
         verify->behind_count = names.behind_count - verify->present_count;
-    if (names.retired_count > 0)
+    if (names.foreign_count > FOREIGN_SHOWN)
+        status = lks_report_note(&verify->report, error,
+                                 "%" PRIu64 " more are not objects of this "
+                                 "stream",
+                                 names.foreign_count - FOREIGN_SHOWN);
+    if (status == LKS_OK && names.retired_count > 0)
         status = lks_report_note(&verify->report, error,
                                  "%" PRIu64 " index blocks lie below the first "
                                  "live step: not removed yet",

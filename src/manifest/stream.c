@@ -82,8 +82,8 @@ static enum lks_status read_descriptor(struct lks_stream *stream,
     if (status == LKS_NOT_FOUND) {
         status = lks_error_set(error, LKS_NOT_FOUND,
                                "no stream at %s: it has no " LKS_DESCRIPTOR_NAME
-                               ", as 'lakestream init' makes",
-                               stream->store->url);
+                               "%s, as 'lakestream init' makes",
+                               stream->store->url, stream->store->place);
         goto done;
     }
     if (status != LKS_OK)

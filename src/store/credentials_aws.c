@@ -133,6 +133,10 @@ static enum lks_status read_environment_keys(struct lks_aws *aws,
     struct lks_keys *keys = &aws->keys;
 
     aws->source = LKS_KEYS_OF_ENVIRONMENT;
+    if (variable("AWS_ACCESS_KEY_ID") == NULL)
+        return lks_error_set(error, LKS_INVALID,
+                             "AWS_SECRET_ACCESS_KEY is set, but no "
+                             "AWS_ACCESS_KEY_ID");
     if (variable("AWS_SECRET_ACCESS_KEY") == NULL)
         return lks_error_set(error, LKS_INVALID,
                              "AWS_ACCESS_KEY_ID is set, but no "
@@ -270,7 +274,8 @@ static enum lks_status find_source(const struct shared *shared,
     bool asked_for = variable("AWS_PROFILE") != NULL;
     enum lks_status status;
 
-    if (variable("AWS_ACCESS_KEY_ID") != NULL)
+    if (variable("AWS_ACCESS_KEY_ID") != NULL ||
+        variable("AWS_SECRET_ACCESS_KEY") != NULL)
         return read_environment_keys(aws, error);
     if (variable("AWS_WEB_IDENTITY_TOKEN_FILE") != NULL &&
         variable("AWS_ROLE_ARN") != NULL) {

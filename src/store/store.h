@@ -167,6 +167,8 @@ struct lks_store {
     const struct lks_env *env;
     int64_t pid;    /* who opened it: a child after fork() is refused */
     char url[1100]; /* for messages: never with secrets in it */
+    char
+        place[256]; /* " at http://host" where the URL does not say it, or "" */
     _Atomic uint64_t request_counts[LKS_REQUEST_COUNT]; /* retries too */
 };
 

@@ -63,7 +63,7 @@ static enum lks_status parse_endpoint(struct lks_s3 *s3,
         return refuse_endpoint(endpoint, error);
     host += 3;
     size = strcspn(host, "/");
-    if (size == 0 || size >= sizeof(s3->host) ||
+    if (size == 0 || size >= sizeof(s3->host) || host[size - 1] == ':' ||
         strcspn(host, "@?# ") < strlen(host))
         return refuse_endpoint(endpoint, error);
     snprintf(s3->host, sizeof(s3->host), "%.*s", (int)size, host);
@@ -72,6 +72,8 @@ static enum lks_status parse_endpoint(struct lks_s3 *s3,
         strcmp(s3->host + size - strlen(implied), implied) == 0)
         s3->host[size - strlen(implied)] = '\0';
 
+    snprintf(s3->store.place, sizeof(s3->store.place), " at %.7s://%.200s",
+             s3->scheme, s3->host);
     host += size;
     size = strlen(host);
     while (size > 0 && host[size - 1] == '/')

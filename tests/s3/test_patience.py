@@ -76,6 +76,18 @@ def a_host_that_is_not_there_is_named():
     assert result.returncode == 1
     assert "not sent: Failed to connect to 127.0.0.1" in result.stderr, \
         result.stderr
+    words["AWS_ENDPOINT_URL_S3"] = "http://127.0.0.1:"
+    result = lake.run("info", URL, environment=words, check=False)
+    assert "'http://127.0.0.1:' is not http://host" in result.stderr, \
+        result.stderr
+
+
+def a_stream_that_is_not_there_is_told_with_its_server():
+    with Rude(MemoryStore()) as rude:
+        result = lake.run("info", URL, environment=environment(rude),
+                          check=False)
+        assert f"it has no stream.json at {rude.endpoint}, " in result.stderr, \
+            result.stderr
 
 
 def a_wait_for_a_store_is_told_once():
@@ -157,7 +169,7 @@ def a_public_bucket_is_read_without_keys():
     with Rude(Public()) as rude:
         make_stream(rude)
         words = environment(rude, S3_CREDENTIALS="none")
-        del words["AWS_ACCESS_KEY_ID"]
+        del words["AWS_ACCESS_KEY_ID"], words["AWS_SECRET_ACCESS_KEY"]
         lake.run("info", URL, environment=words)
         refused = lake.run("put", URL, "--producer", "p", "--seq", "1",
                            "/dev/null", environment=words, check=False)
@@ -176,6 +188,7 @@ def a_store_that_ignores_the_condition_is_refused():
 def main():
     for test in (a_black_hole_does_not_keep_anybody,
                  a_host_that_is_not_there_is_named,
+                 a_stream_that_is_not_there_is_told_with_its_server,
                  a_wait_for_a_store_is_told_once,
                  a_place_that_cannot_be_right_is_given_up,
                  an_error_names_all_there_is_to_know,

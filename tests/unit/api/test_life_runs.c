@@ -48,6 +48,7 @@ static void an_older_start_is_fenced_wherever_it_wakes_up(void **state)
 
     new = life_rank(0, "job-18", 4);
     refuse_open(LKS_FENCED, 0, "job-17.9", 5, "run job-18.0 took over");
+    refuse_open(LKS_INVALID, 0, "job-18.-1", 5, "its attempt is below 0");
     lks_consumer_close(new);
 }
 

@@ -192,6 +192,8 @@ static void what_cannot_be_right_is_refused_by_name(void **state)
     setenv("AWS_SECRET_ACCESS_KEY", long_text, 1);
     check_refused("too long");
     unsetenv("AWS_ACCESS_KEY_ID");
+    check_refused("no AWS_ACCESS_KEY_ID");
+    unsetenv("AWS_SECRET_ACCESS_KEY");
 
     setenv("AWS_PROFILE", "absent", 1);
     check_refused("absent");
