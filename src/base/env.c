@@ -52,6 +52,11 @@ void lks_env_host(const struct lks_env *env, char host[LKS_HOST_SIZE])
     env->ops->host(env, host);
 }
 
+uint32_t lks_env_processors(const struct lks_env *env)
+{
+    return env->ops->processors(env);
+}
+
 enum lks_status lks_thread_start(const struct lks_env *env,
                                  const char *name,
                                  lks_thread_fn *run,

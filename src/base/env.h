@@ -56,6 +56,7 @@ struct lks_env_ops {
                          struct lks_monitor *monitor);
     int64_t (*pid)(const struct lks_env *env);
     void (*host)(const struct lks_env *env, char host[LKS_HOST_SIZE]);
+    uint32_t (*processors)(const struct lks_env *env);
 };
 
 /* A simulator embeds this as the first member of its own world. */
@@ -82,6 +83,9 @@ uint64_t lks_env_deadline_ms(const struct lks_env *env, uint64_t duration_ms);
 
 int64_t lks_env_pid(const struct lks_env *env);
 void lks_env_host(const struct lks_env *env, char host[LKS_HOST_SIZE]);
+
+/* How many this process may use. */
+uint32_t lks_env_processors(const struct lks_env *env);
 
 enum lks_status lks_thread_start(const struct lks_env *env,
                                  const char *name,

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,6 +232,16 @@ static void real_host(const struct lks_env *env, char host[LKS_HOST_SIZE])
              names.nodename);
 }
 
+static uint32_t real_processors(const struct lks_env *env)
+{
+    cpu_set_t set;
+
+    (void)env;
+    if (sched_getaffinity(0, sizeof(set), &set) != 0)
+        return 1;
+    return (uint32_t)CPU_COUNT(&set);
+}
+
 const struct lks_env *lks_env_real(void)
 {
     static const struct lks_env_ops ops = {
@@ -248,6 +259,7 @@ const struct lks_env *lks_env_real(void)
         .monitor_wake = real_monitor_wake,
         .pid = real_pid,
         .host = real_host,
+        .processors = real_processors,
     };
     static const struct lks_env real = {.ops = &ops};
 

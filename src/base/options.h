@@ -53,7 +53,7 @@ enum lks_option_type {
     X(PREFETCH_BYTES, "prefetch_bytes", SIZE, 65536, 1099511627776, "256MiB",  \
       NULL, "bytes a consumer may hold before they are handed out")            \
     X(FETCHES, "fetches", COUNT, 1, 64, "4", NULL,                             \
-      "reads of a consumer at the same time")                                  \
+      "reads of a consumer at a time; of files no more than processors")       \
     X(STARVE_TIMEOUT_MS, "starve_timeout_ms", COUNT, 1, 86400000, "300000",    \
       NULL, "how long a consumer waits for its next step")                     \
     X(POLL_MS, "poll_ms", COUNT, 1, 60000, "20", NULL,                         \

@@ -13,6 +13,24 @@
 
 #define STATS_SIZE_MAX 1024u
 
+/* One is kept beside the first, in case that one does wait. */
+#define LOCAL_FETCHES_MIN 2u
+
+static uint32_t choose_fetch_count(const struct lks_consumer *consumer,
+                                   const struct lks_options *options)
+{
+    const struct lks_store *store = consumer->stream->store;
+    uint32_t count = (uint32_t)lks_options_number(options, LKS_OPTION_FETCHES);
+    uint32_t useful;
+
+    if (!store->ops->works_here)
+        return count;
+    useful = lks_env_processors(consumer->stream->env);
+    if (useful < LOCAL_FETCHES_MIN)
+        useful = LOCAL_FETCHES_MIN;
+    return count < useful ? count : useful;
+}
+
 static void set_fields(struct lks_consumer *consumer,
                        const struct lks_options *options,
                        uint32_t ranks)
@@ -34,8 +52,7 @@ static void set_fields(struct lks_consumer *consumer,
     planner->cancel = &consumer->cancel;
     planner->follower = &consumer->follower;
     planner->prefetch = prefetch;
-    planner->fetch_count =
-        (uint32_t)lks_options_number(options, LKS_OPTION_FETCHES);
+    planner->fetch_count = choose_fetch_count(consumer, options);
 }
 
 /* Makes the rank one of its group's run, if it has a group. *step is then the

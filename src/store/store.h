@@ -157,6 +157,9 @@ struct lks_store_ops {
                              struct lks_call *call,
                              struct lks_error *error);
     void (*close)(struct lks_store *store);
+    /* Its calls are work of this machine and hardly ever wait: more of them at
+     * a time than there are processors only take turns. */
+    bool works_here;
 };
 
 /* A backend embeds this as its first member, and fills it by

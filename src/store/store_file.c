@@ -293,6 +293,7 @@ static void file_close(struct lks_store *store)
 }
 
 static const struct lks_store_ops file_ops = {
+    .works_here = true,
     .get = file_get,
     .put = lks_file_put,
     .list = lks_file_list,

@@ -190,6 +190,12 @@ static void env_host(const struct lks_env *env, char host[LKS_HOST_SIZE])
     snprintf(host, LKS_HOST_SIZE, "host-of-%s", process_of(env)->name);
 }
 
+static uint32_t env_processors(const struct lks_env *env)
+{
+    (void)env;
+    return 8;
+}
+
 const struct lks_env_ops sim_env_ops = {
     .now_ns = env_now_ns,
     .wall_ms = env_wall_ms,
@@ -205,4 +211,5 @@ const struct lks_env_ops sim_env_ops = {
     .monitor_wake = env_monitor_wake,
     .pid = env_pid,
     .host = env_host,
+    .processors = env_processors,
 };

@@ -1,5 +1,6 @@
 /* The real environment: clocks, randomness, threads, monitors, cancelling. */
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -334,6 +335,23 @@ static void it_survives_any_allocation_that_fails(void **state)
     torture(make_all, NULL);
 }
 
+static void a_process_held_to_one_processor_knows_it(void **state)
+{
+    cpu_set_t all, one;
+
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+    assert_int_equal(lks_env_processors(lks_env_real()), CPU_COUNT(&all));
+    CPU_ZERO(&one);
+    for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++) {
+        if (CPU_ISSET(i, &all))
+            CPU_SET(i, &one);
+    }
+    assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+    assert_int_equal(lks_env_processors(lks_env_real()), 1);
+    assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +363,7 @@ int main(void)
         cmocka_unit_test(random_units_spread_over_zero_to_one),
         cmocka_unit_test(the_largest_random_unit_is_below_one),
         cmocka_unit_test(the_process_is_known_by_host_and_pid),
+        cmocka_unit_test(a_process_held_to_one_processor_knows_it),
         cmocka_unit_test(threads_run_named_and_are_left_alone_by_signals),
         cmocka_unit_test(a_monitor_lets_two_threads_take_turns),
         cmocka_unit_test(a_monitor_says_when_the_deadline_passed),
