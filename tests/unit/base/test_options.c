@@ -435,8 +435,8 @@ static void a_row_is_described_as_json(void **state)
     assert_string_equal(json, "{\"name\": \"fetches\", \"type\": \"count\", "
                               "\"min\": 1, \"max\": 64, \"default\": \"4\", "
                               "\"choices\": null, "
-                              "\"text\": \"reads of a consumer at the same "
-                              "time\"}");
+                              "\"text\": \"reads of a consumer at a time; of "
+                              "files no more than processors\"}");
     lks_free(json);
     assert_status(LKS_OK,
                   lks_options_describe(LKS_OPTION_CODEC, &json, &error));
