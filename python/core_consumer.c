@@ -233,9 +233,22 @@ static bool may_come(enum lks_status status, uint64_t turn_ms)
            (status == LKS_UNAVAILABLE && turn_ms >= CORE_TURN_MS / 2);
 }
 
-/* False: a signal handler raised. */
+/* Whether the process that this one works for is gone. 0: it has none. */
+static bool is_orphan(pid_t parent)
+{
+    if (parent == 0 || getppid() == parent)
+        return false;
+    core_raise_text(LKS_CANCELLED,
+                    "process %d, which waits for the batch, has "
+                    "ended",
+                    (int)parent);
+    return true;
+}
+
+/* False: a signal handler raised, or nobody waits any more. */
 static bool take(struct core_consumer *self,
                  uint64_t timeout_ms,
+                 pid_t parent,
                  struct lks_batch **out_batch,
                  struct lks_error *error)
 {
@@ -249,7 +262,7 @@ static bool take(struct core_consumer *self,
         if (!may_come(error->status, end_ms - turn_ms) ||
             end_ms - begin_ms >= timeout_ms)
             return true;
-        if (PyErr_CheckSignals() != 0)
+        if (PyErr_CheckSignals() != 0 || is_orphan(parent))
             return false;
         turn_ms = end_ms;
     }
@@ -264,11 +277,12 @@ static PyObject *consumer_next(PyObject *object, PyObject *args)
     struct lks_error error;
     PyObject *type;
     bool taken;
+    int parent;
 
-    if (!PyArg_ParseTuple(args, "OK", &type, &timeout_ms) ||
+    if (!PyArg_ParseTuple(args, "OKi", &type, &timeout_ms, &parent) ||
         !core_batch_type_check(state, type) || !enter(self))
         return NULL;
-    taken = take(self, timeout_ms, &batch, &error);
+    taken = take(self, timeout_ms, parent, &batch, &error);
     core_guard_leave(&self->guard);
     if (!taken)
         return NULL;

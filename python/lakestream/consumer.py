@@ -46,11 +46,13 @@ def check_not_behind_end(stream, step):
 
 
 class Reader:
-    """Several consumers of the library that move together as one."""
+    """Several consumers of the library that move together as one. It waits for
+    a step only while `parent` is this process's, if it is not 0."""
 
     def __init__(self, stream, share, step, options, stride=1,
-                 member=None, allocator=None):
+                 member=None, allocator=None, parent=0):
         self.stream, self.share, self.stride = stream, share, stride
+        self._parent = parent
         options = dict(options)
         self._timeout_ms = starve_timeout_ms(options)
         self.plain = (len(share.parts) == 1 and share.piece[1] == 1
@@ -79,7 +81,7 @@ class Reader:
 
     def _take(self, part):
         try:
-            return part.next(Batch, self._timeout_ms)
+            return part.next(Batch, self._timeout_ms, self._parent)
         except MemoryError:
             if self._lender is not None:
                 self._lender.tell()

@@ -31,7 +31,8 @@ class Unsupported(Error):
 
 
 class Cancelled(Error):
-    """The handle was closed by another thread during the call."""
+    """The handle was closed by another thread during the call, or whoever
+    waits for the result is gone."""
 
 
 class TimedOut(Error, TimeoutError):

@@ -36,6 +36,7 @@ class _Worker:
         info = get_worker_info()
         self.inside = info is not None
         self.id, self.count = (info.id, info.num_workers) if info else (0, 1)
+        self.parent = os.getppid() if self.inside else 0
 
 
 class StreamDataset(IterableDataset):
@@ -179,7 +180,8 @@ class StreamDataset(IterableDataset):
         share = self._find_share(stride)
         self._reader = consumer.Reader(self._stream, share, self._step,
                                        self._options, stride,
-                                       allocator=self._allocator)
+                                       allocator=self._allocator,
+                                       parent=_Worker().parent)
         self._stride = stride
 
     def _close_reader(self):

@@ -79,3 +79,27 @@ def test_the_manuals_first_example_runs(place):
         capture_output=True, text=True, timeout=60)
     assert run.returncode == 0, run.stderr
     assert len(run.stdout.splitlines()) == 100
+
+
+TRAINER = """
+import sys
+from torch.utils.data import DataLoader
+from lakestream.torch import StreamDataset
+dataset = StreamDataset(sys.argv[1], decode="raw", starve_timeout=1800)
+for batch in DataLoader(dataset, batch_size=None, num_workers=2):
+    print(batch.step, flush=True)
+"""
+
+
+def test_workers_go_when_their_trainer_is_killed(url):
+    with ls.Producer(url, "p") as producer:
+        for _ in range(8):  # a worker begins a step when as many are there
+            producer.append([b"x"])
+    trainer = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", TRAINER, url],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    for step in range(4):
+        assert int(trainer.stdout.readline()) == step
+    trainer.kill()
+    assert trainer.stdout.read() == b""  # and nobody can write any more
+    trainer.wait()
