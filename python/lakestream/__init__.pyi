@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from os import PathLike
 from types import TracebackType
 from typing import Any, Literal, Self, TypedDict
 
@@ -14,12 +15,14 @@ from .errors import (Cancelled as Cancelled, Corrupt as Corrupt,
 
 __version__: str
 
+_Url = str | PathLike[str]
+
 class State(TypedDict):
     version: int
     stream: str
     step: int
 
-def create(url: str, dp: int = 1, cp: int = 1, producers: int | None = None,
+def create(url: _Url, dp: int = 1, cp: int = 1, producers: int | None = None,
            exist_ok: bool = False, **options: int | str | None) -> None: ...
 
 class _Handle:
@@ -30,7 +33,7 @@ class _Handle:
                  traceback: TracebackType | None) -> None: ...
 
 class Stream(_Handle):
-    def __init__(self, url: str, **options: int | float | str | None) -> None: ...
+    def __init__(self, url: _Url, **options: int | float | str | None) -> None: ...
     @property
     def dp(self) -> int: ...
     @property
@@ -56,13 +59,13 @@ class Stream(_Handle):
               **options: int | float | str | None) -> None: ...
     def reclaim(self, dry_run: bool = False,
                 **options: int | float | str | None) -> dict[str, Any]: ...
-    def fork(self, step: int, url: str,
+    def fork(self, step: int, url: _Url,
              **options: int | float | str | None) -> Stream: ...
     def drop(self, force: bool = False,
              **options: int | float | str | None) -> dict[str, Any]: ...
 
 class Producer(_Handle):
-    def __init__(self, url: str, id: str,
+    def __init__(self, url: _Url, id: str,
                  **options: int | float | str | None) -> None: ...
     @property
     def offset(self) -> bytes | None: ...
@@ -85,6 +88,8 @@ class Batch:
     @property
     def slice_count(self) -> int: ...
     @property
+    def rows(self) -> int: ...
+    @property
     def slices(self) -> Sequence[Buffer]: ...
     @property
     def meta(self) -> bytes: ...
@@ -94,7 +99,7 @@ class Batch:
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
 class Consumer(_Handle):
-    def __init__(self, url: str, rank: int = 0, dp: int | None = None,
+    def __init__(self, url: _Url, rank: int = 0, dp: int | None = None,
                  cp: int | None = None, step: int | None = None,
                  group: str | None = None, run: str | None = None,
                  allocator: Callable[[int], Any] | None = None,

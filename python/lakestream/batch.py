@@ -126,7 +126,8 @@ class JoinedBatch(Slices):
 
 
 class DetachedBatch(Slices):
-    """A batch that came from a pickle: it has its own memory."""
+    """A batch that came from a pickle: it has its own memory. It is no buffer
+    itself, but its slices are."""
 
     __slots__ = ("step", "next_step", "meta", "_bytes", "rows", "joins", "piece")
 

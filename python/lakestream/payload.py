@@ -8,10 +8,11 @@ and `cp_layout` say how rows were cut for context parallelism.
 from dataclasses import dataclass
 import json
 import math
-import operator
+import re
 import struct
 
 from . import arrays, errors, remap
+from .config import whole
 
 ALIGNMENT = 64  # of the first tensor, within the slice
 HEADER_SIZE_MAX = 100 << 20
@@ -27,20 +28,40 @@ class Tensor:
     size: int
 
 
+def check_raw(slice):
+    """Refuses a buffer of addresses, of Python objects for instance."""
+    try:
+        with memoryview(slice) as view:
+            format = view.format
+    except (TypeError, ValueError, BufferError):
+        return  # who appends it says what is wrong with it, if anything
+    if re.search("[OPX&]", re.sub(":[^:]*:", "", format)):
+        raise errors.Invalid(f"a slice of type {type(slice).__name__} and format "
+                             f"{format!r} holds addresses of this process's")
+
+
+def _check_cp_axis(axis, parts):
+    if parts and all(len(shape) <= axis for _, _, shape, _ in parts):
+        raise errors.Invalid(
+            f"cp_axis is {axis}, and no tensor has so many axes: "
+            + ", ".join(f"{name!r} {tuple(shape)}" for name, _, shape, _ in parts))
+
+
 def encode(tensors, *, cp_axis=None, cp_layout="contiguous", metadata=None):
     """A safetensors blob of a dict of numpy arrays or torch tensors, as a
     bytearray. `metadata`: a dict of texts."""
     metadata = dict(metadata or {})
+    remap.check_layout(cp_layout)
     if cp_axis is not None:
-        remap.check_layout(cp_layout)
-        if operator.index(cp_axis) < 0:
-            raise errors.Invalid(f"cp_axis {cp_axis} is negative")
-        metadata |= {"cp_axis": str(int(cp_axis)), "cp_layout": cp_layout}
+        cp_axis = whole("cp_axis", cp_axis)
+        metadata |= {"cp_axis": str(cp_axis), "cp_layout": cp_layout}
     for name in tensors:
         if not isinstance(name, str) or name == "__metadata__":
             raise errors.Invalid(f"{name!r} is no name for a tensor")
     parts = [(name, *arrays.describe(name, tensor))
              for name, tensor in tensors.items()]
+    if cp_axis is not None:
+        _check_cp_axis(cp_axis, parts)
     # The widest first, so that each is aligned to its own width.
     parts.sort(key=lambda part: (-arrays.WIDTH[part[1]], part[0]))
 
@@ -143,6 +164,17 @@ def _joined_row(payloads, kit, piece):
             for name in rows[0]}
 
 
+def _check_types(payloads):
+    """numpy and torch would find a type that holds all, and say nothing."""
+    for name in payloads[0].tensors:
+        types = {payload.tensors[name].dtype for payload in payloads
+                 if name in payload.tensors}
+        if len(types) > 1:
+            raise errors.Unsupported(
+                f"{name!r} is {' and '.join(sorted(types))} in slices that are "
+                "put together")
+
+
 def assemble(buffers, framework="numpy", joins=1, piece=(0, 1), row=None):
     """The tensors of a rank's slices: `buffers` are rows of `joins`."""
     kit = arrays.kit(framework)
@@ -152,6 +184,7 @@ def assemble(buffers, framework="numpy", joins=1, piece=(0, 1), row=None):
             raise IndexError(f"row {row} of {count}")
         buffers = buffers[row * joins:(row + 1) * joins]
     payloads = [Payload(buffer) for buffer in buffers]
+    _check_types(payloads)
     rows = [_joined_row(payloads[i:i + joins], kit, piece)
             for i in range(0, len(payloads), joins)]
     if len(rows) == 1:

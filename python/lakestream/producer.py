@@ -82,6 +82,9 @@ class Producer(Handle):
                                            for slice in slices):
             raise errors.Invalid("cp_axis is for dicts: nobody can know where "
                                  "other slices were cut")
+        for slice in slices:
+            if not isinstance(slice, Mapping):
+                payload.check_raw(slice)
         buffers = [payload.encode(slice, cp_axis=cp_axis, cp_layout=cp_layout)
                    if isinstance(slice, Mapping) else slice
                    for slice in slices]

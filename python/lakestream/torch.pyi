@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterable, Iterator
+from os import PathLike
 from typing import Any, Literal, Self
 
 import torch
@@ -29,7 +30,8 @@ class TensorBatch:
 
 class StreamDataset(IterableDataset[Any]):
     def __init__(
-        self, url: str, *, rank: int | None = None, dp: int | None = None,
+        self, url: str | PathLike[str], *, rank: int | None = None,
+        dp: int | None = None,
         cp: int | None = None, mesh: DeviceMesh | None = None,
         dp_dim: str = "dp", cp_dim: str = "cp", step: int | None = None,
         skip: Iterable[int | tuple[int, int]] = (),

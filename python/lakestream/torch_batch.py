@@ -2,6 +2,7 @@
 stand. Importing this needs PyTorch."""
 
 import torch
+from torch.utils.data._utils.collate import default_collate_fn_map
 
 from . import consumer
 
@@ -68,6 +69,15 @@ class TensorBatch:
         shapes = ", ".join(f"{name}: {tuple(t.shape)} {t.dtype}"
                            for name, t in self.tensors.items())
         return f"<TensorBatch step {self.step}, {shapes or self.slices}>"
+
+
+def _refuse_to_collate(batches, *, collate_fn_map=None):
+    raise TypeError("a stream's step is a batch already: say "
+                    "DataLoader(dataset, batch_size=None)")
+
+
+# As the documentation of default_collate() says.
+default_collate_fn_map[TensorBatch] = _refuse_to_collate
 
 
 def as_bytes(buffer):

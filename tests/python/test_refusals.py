@@ -1,5 +1,6 @@
 """What cannot be meant is refused, and not cut to fit."""
 
+import ctypes
 import pathlib
 
 import numpy
@@ -176,3 +177,31 @@ def test_states_are_checked_at_once(url):
         for state in (-1, 10 ** 30):
             with pytest.raises(ls.Invalid, match="step is"):
                 reader.load_state_dict(state)
+
+
+@pytest.mark.parametrize("slice", [
+    numpy.array([object()]), (ctypes.c_void_p * 2)(),
+    numpy.zeros(2, [("P", "i4"), ("x", "O")])])
+def test_addresses_are_no_data(url, slice):
+    with ls.Producer(url, "p") as producer:
+        with pytest.raises(ls.Invalid, match="addresses"):
+            producer.append([slice])
+        for fine in (numpy.zeros(2, [("O", "i4")]), numpy.zeros(1, "M8[s]")):
+            producer.append([fine])
+
+
+def test_how_slices_were_cut_is_checked(url):
+    x = numpy.ones((2, 2))
+    with ls.Producer(url, "p") as producer:
+        with pytest.raises(ls.Invalid, match="cp_axis is 2, .* 'x'"):
+            producer.append([{"x": x}], cp_axis=2)
+        with pytest.raises(ls.Unsupported, match="zig"):
+            producer.append([{"x": x}], cp_layout="zig")
+        producer.append([{"x": x, "n": numpy.int32(1)}], cp_axis=1)
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_loader_that_would_make_batches_is_told(url, fill, workers):
+    fill(url, 2, lambda step: [{"x": numpy.ones(1)}])
+    with pytest.raises(TypeError, match="batch_size=None"):
+        next(iter(DataLoader(StreamDataset(url), num_workers=workers)))
