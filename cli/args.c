@@ -76,7 +76,7 @@ static bool in_range(const struct arg_option *option,
     return *out_number >= option->min && *out_number <= option->max;
 }
 
-static bool in_words(const char *words, const char *text)
+bool word_is_in(const char *words, const char *text)
 {
     size_t length = strlen(text);
 
@@ -129,7 +129,7 @@ static int set_value(struct args *args, size_t index, const char *text)
             return report_usage(args->command, "%s", error.message);
         break;
     case ARG_CHOICE:
-        if (!in_words(option->value, text))
+        if (!word_is_in(option->value, text))
             return report_usage(args->command, "--%s must be %s, not \"%s\"",
                                 option->name, option->value, text);
         break;

@@ -52,8 +52,9 @@ struct command {
     const char *operands; /* what the help calls them: "URL FILE..." */
     size_t operands_min;
     size_t operands_max;
-    bool opens;   /* takes the library's options */
-    bool reports; /* takes --json */
+    bool opens;        /* takes the library's options */
+    const char *reads; /* whose of them its help tells, "a|b"; or NULL */
+    bool reports;      /* takes --json */
     const char *text;
     const char *more; /* paragraphs of the help, or NULL */
     const struct arg_option *options;
@@ -109,6 +110,9 @@ bool args_has_option(const struct command *command, const char *name);
 
 /* Is it one of --json, -v, -vv, --verbose, -h, --help? Then it is taken. */
 bool args_take_common(struct args *args, const char *word);
+
+/* Is `text` one of the words in "a|b|c"? */
+bool word_is_in(const char *words, const char *text);
 
 /* Decimal digits and nothing else; the only parser of numbers here. */
 bool number_parse(const char *text, uint64_t *out_number);

@@ -160,6 +160,7 @@ const struct command command_bench_commit = {
     .operands_min = 1,
     .operands_max = 1,
     .opens = true,
+    .reads = "producer|consumer|run|change",
     .reports = true,
     .text = "Measure commits, opens, polls and lookups on a long stream and a "
             "short one",

@@ -224,6 +224,7 @@ const struct command command_bench_consume = {
     .operands_min = 1,
     .operands_max = 1,
     .opens = true,
+    .reads = "producer|consumer|run|change",
     .reports = true,
     .text = "Measure reading slices against range-reading raw objects",
     .options = options,

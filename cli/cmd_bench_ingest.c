@@ -238,6 +238,7 @@ const struct command command_bench_ingest = {
     .operands_min = 1,
     .operands_max = 1,
     .opens = true,
+    .reads = "producer|change",
     .reports = true,
     .text = "Measure appending TGBs against putting raw objects",
     .options = options,

@@ -304,6 +304,7 @@ const struct command command_bench_reclaim = {
     .operands_min = 1,
     .operands_max = 1,
     .opens = true,
+    .reads = "create|producer|consumer|run|change",
     .reports = true,
     .text = "Measure what a run stores that is reclaimed behind its "
             "checkpoints, against all of it",

@@ -269,6 +269,7 @@ const struct command command_consume = {
     .operands_min = 1,
     .operands_max = 1,
     .opens = true,
+    .reads = "consumer|run|change",
     .reports = true,
     .text = "Read a rank's slices in order, to the end of the stream",
     .more = more,

@@ -40,6 +40,7 @@ const struct command command_drop = {
     .operands_min = 1,
     .operands_max = 1,
     .opens = true,
+    .reads = "change",
     .reports = true,
     .text = "End a stream for good and delete all that it holds",
     .options = options,

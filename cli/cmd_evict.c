@@ -95,6 +95,7 @@ const struct command command_evict = {
     .operands_min = 1,
     .operands_max = 1,
     .opens = true,
+    .reads = "change",
     .reports = true,
     .text = "Count on without a group, a rank or a producer",
     .options = options,

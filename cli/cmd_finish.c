@@ -74,6 +74,7 @@ const struct command command_finish = {
     .operands_min = 1,
     .operands_max = 1,
     .opens = true,
+    .reads = "producer|change",
     .reports = true,
     .text = "Mark a producer finished; with all finished the stream ends",
     .options = options,

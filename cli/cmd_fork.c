@@ -49,6 +49,7 @@ const struct command command_fork = {
     .operands_min = 2,
     .operands_max = 2,
     .opens = true,
+    .reads = "change",
     .reports = true,
     .text = "Create a stream that continues this one at a step",
     .options = options,

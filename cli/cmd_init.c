@@ -66,6 +66,7 @@ const struct command command_init = {
     .operands_min = 1,
     .operands_max = 1,
     .opens = true,
+    .reads = "create",
     .reports = true,
     .text = "Create a stream, having probed the store",
     .options = options,

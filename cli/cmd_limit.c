@@ -83,6 +83,7 @@ const struct command command_limit = {
     .operands_min = 1,
     .operands_max = 1,
     .opens = true,
+    .reads = "change",
     .reports = true,
     .text = "Change how many live steps or bytes make producers wait",
     .options = options,

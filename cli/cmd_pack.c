@@ -442,6 +442,7 @@ const struct command command_pack = {
     .operands_min = 2,
     .operands_max = SIZE_MAX,
     .opens = true,
+    .reads = "producer|change",
     .reports = true,
     .text = "Pack text or token files into TGBs; goes on where it was",
     .more = more,

@@ -195,6 +195,7 @@ const struct command command_put = {
     .operands_min = 2,
     .operands_max = SIZE_MAX,
     .opens = true,
+    .reads = "producer|change",
     .reports = true,
     .text = "Append one TGB: a file for each slice, by rank",
     .options = options,

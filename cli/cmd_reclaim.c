@@ -153,6 +153,7 @@ const struct command command_reclaim = {
     .operands_min = 1,
     .operands_max = 1,
     .opens = true,
+    .reads = "change",
     .reports = true,
     .text = "Delete the steps that nobody needs, and what was never committed",
     .options = options,

@@ -30,6 +30,7 @@ const struct command command_seal = {
     .operands_min = 1,
     .operands_max = 1,
     .opens = true,
+    .reads = "change",
     .reports = true,
     .text = "End a stream for good after what is committed",
     .run = run,

@@ -79,6 +79,7 @@ const struct command command_watermark = {
     .operands_min = 1,
     .operands_max = 1,
     .opens = true,
+    .reads = "run|change",
     .reports = true,
     .text = "Say which steps a rank of a training job may still replay",
     .options = options,

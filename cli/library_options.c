@@ -104,17 +104,33 @@ static const char *value_name(const json_t *row)
     return strcmp(type, "size") == 0 ? "SIZE" : "TEXT";
 }
 
+/* A command has options of its own besides, and all read the store's. */
+static bool concerns(const struct command *command,
+                     const json_t *row,
+                     const char *flag)
+{
+    const char *reader = field(row, "reader");
+
+    if (command == NULL)
+        return true;
+    if (args_has_option(command, flag))
+        return false;
+    return strcmp(reader, "store") == 0 ||
+           (command->reads != NULL && word_is_in(command->reads, reader));
+}
+
 void library_options_help(FILE *file, const struct command *command)
 {
     char flag[LIBRARY_OPTION_NAME_SIZE];
 
     for (size_t i = 0; library_option_flag(i, flag); i++) {
-        json_t *row;
+        json_t *row = describe(i);
         int length;
 
-        if (args_has_option(command, flag))
+        if (!concerns(command, row, flag)) {
+            json_decref(row);
             continue;
-        row = describe(i);
+        }
         length = fprintf(file, "  --%s %s", flag, value_name(row));
 
         fprintf(file, "%*s %s", HELP_COLUMN - length, "", field(row, "text"));

@@ -24,7 +24,8 @@ bool library_option_flag(size_t index, char out_flag[LIBRARY_OPTION_NAME_SIZE]);
 void library_option_variable(const char *name,
                              char out_variable[LIBRARY_OPTION_VARIABLE_SIZE]);
 
-/* A line of help for each, but for those that `command` has itself. */
+/* A line of help for each that concerns `command` and that it has not itself;
+ * for all of them if it is NULL. */
 void library_options_help(FILE *file, const struct command *command);
 
 #endif

@@ -36,8 +36,8 @@ static void print_commands(FILE *file)
     for (size_t i = 0; i < COUNT_OF(commands); i++)
         fprintf(file, "  %-14s %s\n", commands[i]->name, commands[i]->text);
     fputs("\nA URL is s3://BUCKET/PREFIX, file:///folder, or a plain path.\n"
-          "lakestream COMMAND --help tells its options; --version the "
-          "version.\n",
+          "lakestream COMMAND --help tells its options, lakestream help "
+          "options those of\nthe library; --version the version.\n",
           file);
 }
 
@@ -81,7 +81,15 @@ static void print_help(const struct command *command)
         puts("\nOptions of the library (also from the environment, as "
              "LAKESTREAM_NAME):");
         library_options_help(stdout, command);
+        puts("\nOf S3, and of all commands: lakestream help options");
     }
+}
+
+static void print_library_options(void)
+{
+    puts("Options of the library, with every command that opens a stream; also "
+         "from the\nenvironment, as LAKESTREAM_NAME:");
+    library_options_help(stdout, NULL);
 }
 
 /* Log lines go to stderr, whole. What waits at a limit, or for a store that is
@@ -179,6 +187,11 @@ static int run(struct args *args, int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "--version") == 0) {
         printf("lakestream %s\n", lks_version());
+        return EXIT_DONE;
+    }
+    if (argc == 3 && strcmp(argv[1], "help") == 0 &&
+        strcmp(argv[2], "options") == 0) {
+        print_library_options();
         return EXIT_DONE;
     }
     if (argc > 1 && strcmp(argv[1], "help") == 0) {

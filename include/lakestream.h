@@ -126,7 +126,9 @@ LKS_API enum lks_status lks_options_set(struct lks_options *options,
                                         struct lks_error *error);
 
 /* Row `index` of the table, for help texts and bindings, as JSON {name, type,
- * min, max, default, choices, text}. LKS_NOT_FOUND past the last row. */
+ * min, max, default, choices, reader, text}; the reader is what looks at it:
+ * create, producer, consumer, run (a consumer or a watermark), change (all that
+ * change a stream), store (all) or s3. LKS_NOT_FOUND past the last row. */
 LKS_API enum lks_status lks_options_describe(size_t index,
                                              char **out_json,
                                              struct lks_error *error);

@@ -21,6 +21,7 @@
 #define NEAREST_COUNT 3u /* options that a message names */
 
 struct option_row {
+    const char *reader;
     const char *name;
     enum lks_option_type type;
     uint64_t min;
@@ -30,8 +31,8 @@ struct option_row {
     const char *text;
 };
 
-#define OPTION_ROW(id, name, type, min, max, value, choices, text)             \
-    {name, LKS_OPTION_##type, min, max, value, choices, text},
+#define OPTION_ROW(id, reader, name, type, min, max, value, choices, text)     \
+    {reader, name, LKS_OPTION_##type, min, max, value, choices, text},
 static const struct option_row rows[] = {LKS_OPTION_TABLE(OPTION_ROW)};
 #undef OPTION_ROW
 
@@ -358,6 +359,8 @@ static enum lks_status row_describe(const struct option_row *row,
         status = json_append_pair(buf, "default", row->value, error);
     if (status == LKS_OK)
         status = json_append_pair(buf, "choices", row->choices, error);
+    if (status == LKS_OK)
+        status = json_append_pair(buf, "reader", row->reader, error);
     if (status == LKS_OK)
         status = json_append_pair(buf, "text", row->text, error);
     return status == LKS_OK ? lks_buf_append(buf, "}", 1, error) : status;

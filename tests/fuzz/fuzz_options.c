@@ -12,7 +12,8 @@ static const struct {
     uint64_t min;
     uint64_t max;
 } rows[] = {
-#define ROW(id, name, type, min, max, ...) {name, LKS_OPTION_##type, min, max},
+#define ROW(id, reader, name, type, min, max, ...)                             \
+    {name, LKS_OPTION_##type, min, max},
     LKS_OPTION_TABLE(ROW)
 #undef ROW
 };

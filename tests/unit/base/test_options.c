@@ -20,7 +20,7 @@ struct row {
     const char *text;
 };
 
-#define ROW(id, name, type, min, max, value, choices, text)                    \
+#define ROW(id, reader, name, type, min, max, value, choices, text)            \
     {LKS_OPTION_##id, name, LKS_OPTION_##type, min, max, value, choices, text},
 static const struct row rows[] = {LKS_OPTION_TABLE(ROW)};
 #undef ROW
@@ -434,7 +434,7 @@ static void a_row_is_described_as_json(void **state)
                   lks_options_describe(LKS_OPTION_FETCHES, &json, &error));
     assert_string_equal(json, "{\"name\": \"fetches\", \"type\": \"count\", "
                               "\"min\": 1, \"max\": 64, \"default\": \"4\", "
-                              "\"choices\": null, "
+                              "\"choices\": null, \"reader\": \"consumer\", "
                               "\"text\": \"reads of a consumer at a time; of "
                               "files no more than processors\"}");
     lks_free(json);
@@ -443,6 +443,7 @@ static void a_row_is_described_as_json(void **state)
     assert_string_equal(json, "{\"name\": \"codec\", \"type\": \"choice\", "
                               "\"min\": 0, \"max\": 0, \"default\": \"none\", "
                               "\"choices\": \"none|lz4|zstd\", "
+                              "\"reader\": \"producer\", "
                               "\"text\": \"compression of slices\"}");
     lks_free(json);
 }
