@@ -40,8 +40,9 @@ def main():
     assert rank == 0 or "[(3, 4), (4, 5)]" in refused
 
     # Tensor-parallel peers: one of them reads.
-    reader = StreamDataset(url, rank=1, dp=2, step=1) if rank == 0 else None
+    reader = StreamDataset(url, rank=1, dp=2, step=1)
     for batch in shared_batches(reader):
+        assert reader.state_dict() == batch.state
         print("peer step", batch.step, batch["x"].tolist(), batch["u"].shape,
               batch.state["step"])
     try:
