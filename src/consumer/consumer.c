@@ -12,6 +12,8 @@
 #include "consumer/starve.h"
 
 #define STATS_SIZE_MAX 1024u
+#define RENEW_PAUSE_MS 10000u
+#define RENEWALS_MAX 50u /* per second, of all ranks that wait */
 
 /* One is kept beside the first, in case that one does wait. */
 #define LOCAL_FETCHES_MIN 2u
@@ -219,6 +221,47 @@ void lks_consumer_stop(struct lks_consumer *consumer)
     lks_monitor_leave(prefetch->env, prefetch->monitor);
 }
 
+/*
+ * A watermark's PUT that was given up may land after a newer one and undo it
+ * (docs/protocol.md, "Groups and runs"). A rank that waits because nobody may
+ * append makes sure that it is not itself who holds them back.
+ */
+static void renew_mark(struct lks_consumer *consumer,
+                       const struct lks_wait_report *report)
+{
+    struct lks_member *member = &consumer->member;
+
+    if (member->group[0] == '\0' || member->mark == 0 ||
+        !report->sighting.full || report->trouble.status != LKS_OK)
+        return;
+    /* If it can't be, the next checkpoint says why. */
+    (void)lks_member_publish(member, member->mark, NULL);
+}
+
+static enum lks_status wait_for_batch(struct lks_consumer *consumer,
+                                      struct lks_batch **out_batch,
+                                      struct lks_wait_report *out_report,
+                                      struct lks_error *error)
+{
+    uint64_t pause_ms =
+        consumer->prefetch.ranks * UINT64_C(1000) / RENEWALS_MAX;
+    uint64_t left_ms = consumer->starve_timeout_ms;
+
+    if (pause_ms < RENEW_PAUSE_MS)
+        pause_ms = RENEW_PAUSE_MS;
+    for (;;) {
+        uint64_t part_ms = left_ms < pause_ms ? left_ms : pause_ms;
+        enum lks_status status =
+            lks_prefetch_take(&consumer->prefetch, part_ms, out_batch,
+                              out_report, error);
+
+        left_ms -= part_ms;
+        if (status != LKS_TIMEOUT || left_ms == 0)
+            return status;
+        renew_mark(consumer, out_report);
+    }
+}
+
 enum lks_status lks_consumer_take(struct lks_consumer *consumer,
                                   struct lks_batch **out_batch,
                                   struct lks_error *error)
@@ -232,8 +275,7 @@ enum lks_status lks_consumer_take(struct lks_consumer *consumer,
         if (status != LKS_OK)
             return status;
     }
-    status = lks_prefetch_take(&consumer->prefetch, consumer->starve_timeout_ms,
-                               out_batch, &report, error);
+    status = wait_for_batch(consumer, out_batch, &report, error);
     if (status == LKS_TIMEOUT)
         return lks_starve_explain(&report, consumer->stream->store->url,
                                   consumer->step, consumer->share.group, error);

@@ -2,6 +2,8 @@
  * Runs: who is fenced, what a restart keeps, and what a dead job's watermarks
  * are worth.
  */
+#include "format/watermark.h"
+#include "support/env_hasty.h"
 #include "support/life.h"
 
 static void refuse_open(enum lks_status expected,
@@ -409,6 +411,74 @@ static void a_rank_may_reclaim_when_it_has_checkpointed(void **state)
     lks_options_free(options);
 }
 
+static int begin_hasty(void **state)
+{
+    int result = life_begin_in(env_hasty());
+
+    (void)state;
+    life_set(life.options, "flush_timeout_ms", "3000000");
+    return result;
+}
+
+static void read_mark(struct lks_buf *mark)
+{
+    struct lks_error error;
+
+    lks_buf_init(mark, LKS_WATERMARK_SIZE_MAX);
+    assert_status(LKS_OK, lks_store_get_all(life.store->inner,
+                                            "watermark/train/job-1/0",
+                                            LKS_WATERMARK_SIZE_MAX, mark, NULL,
+                                            &error));
+}
+
+/* What its PUT that was given up does when it lands after all. */
+static void put_mark(const struct lks_buf *mark)
+{
+    const struct lks_part part = {mark->data, mark->size};
+    struct lks_error error;
+
+    assert_status(LKS_OK,
+                  lks_store_put(life.store->inner, "watermark/train/job-1/0",
+                                &part, 1, NULL, &error));
+}
+
+static void a_watermark_undone_by_a_late_write_is_renewed_at_the_limit(
+    void **state)
+{
+    struct lks_consumer *consumer = NULL;
+    struct lks_options *options = NULL;
+    struct lks_batch *batch = NULL;
+    struct lks_buf old, new, stored;
+    const uint64_t limit = 10;
+    struct lks_error error;
+
+    (void)state;
+    life_add(life.stream, "p0", 10);
+    assert_status(LKS_OK, lks_options_new(&options, &error));
+    life_set(options, "group", "train");
+    life_set(options, "run", "job.1");
+    life_set(options, "starve_timeout_ms", "60000");
+    assert_status(LKS_OK, lks_consumer_open(life.stream, 0, 0, 0, 0, options,
+                                            &consumer, &error));
+    lks_options_free(options);
+    life_checkpoint(consumer, 6);
+    read_mark(&old);
+    life_checkpoint(consumer, 10);
+    read_mark(&new);
+    put_mark(&old);
+    assert_status(LKS_OK, lks_stream_limit(life.stream, &limit, NULL,
+                                           life.options, &error));
+    assert_status(LKS_TIMEOUT, lks_consumer_next(consumer, &batch, &error));
+    assert_message_has("at its limit of 10 live steps");
+    read_mark(&stored);
+    assert_int_equal(stored.size, new.size);
+    assert_memory_equal(stored.data, new.data, new.size);
+    lks_consumer_close(consumer);
+    lks_buf_done(&old);
+    lks_buf_done(&new);
+    lks_buf_done(&stored);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -419,6 +489,9 @@ int main(void)
         LIFE_TEST(ranks_join_below_the_floor_but_not_below_what_is_live),
         LIFE_TEST(going_back_needs_a_new_run),
         LIFE_TEST(two_processes_of_one_rank_do_not_go_back),
+        cmocka_unit_test_setup_teardown(
+            a_watermark_undone_by_a_late_write_is_renewed_at_the_limit,
+            begin_hasty, life_end),
         LIFE_TEST(older_checkpoints_may_be_kept),
         LIFE_TEST(two_processes_that_speak_for_all_do_not_go_back),
         LIFE_TEST(one_rank_may_speak_for_all),
