@@ -176,6 +176,7 @@ static void two_processes_of_one_rank_do_not_go_back(void **state)
     life_checkpoint(ahead, 8);
     life_set(life.options, "run", "job.0");
     life_mark("train", 2, 1, 10);
+    life_read_to(behind, 7); /* before it is gone */
     life_reclaim_to(8);
     refuse_checkpoint(LKS_RECLAIMED, behind, 7, "first live step is 8");
     life_reclaim_to(8);
@@ -221,6 +222,7 @@ static void two_processes_that_speak_for_all_do_not_go_back(void **state)
     behind = open_for_all();
     life_checkpoint(ahead, 6);
     refuse_checkpoint(LKS_INVALID, behind, 4, "watermark/train/job-0/all");
+    life_read_to(behind, 5); /* before it is gone */
     life_reclaim_to(6);
     refuse_checkpoint(LKS_RECLAIMED, behind, 5, "first live step is 6");
     lks_consumer_close(ahead);
