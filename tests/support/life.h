@@ -48,7 +48,7 @@ static inline void life_set(struct lks_options *options,
     assert_status(LKS_OK, lks_options_set(options, name, value, &error));
 }
 
-static inline int life_begin_in(const struct lks_env *env)
+static inline int life_begin(void **state)
 {
     struct lks_descriptor descriptor = {
         .dp = LIFE_SLICES,
@@ -57,8 +57,9 @@ static inline int life_begin_in(const struct lks_env *env)
     };
     struct lks_error error;
 
+    (void)state;
     memset(&life, 0, sizeof(life));
-    life.store = faulty_store_new_mem(env, life_decide, NULL);
+    life.store = faulty_store_new_mem(lks_env_real(), life_decide, NULL);
     assert_status(LKS_OK, lks_stream_make(&life.store->base, &descriptor,
                                           &life.stream, &error));
     lks_descriptor_done(&descriptor);
@@ -67,12 +68,6 @@ static inline int life_begin_in(const struct lks_env *env)
     life_set(life.options, "pacing", "fixed");
     life_set(life.options, "flush_timeout_ms", "30000");
     return 0;
-}
-
-static inline int life_begin(void **state)
-{
-    (void)state;
-    return life_begin_in(lks_env_real());
 }
 
 static inline int life_end(void **state)

@@ -415,9 +415,10 @@ static void a_rank_may_reclaim_when_it_has_checkpointed(void **state)
 
 static int begin_hasty(void **state)
 {
-    int result = life_begin_in(env_hasty());
+    int result = life_begin(state);
 
-    (void)state;
+    /* Not the store's: its clock would run away from the dates it gives. */
+    life.stream->env = env_hasty();
     life_set(life.options, "flush_timeout_ms", "3000000");
     return result;
 }
