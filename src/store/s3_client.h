@@ -18,6 +18,7 @@
 #define LKS_S3_SINGLE_SIZE_MAX (UINT64_C(5) << 30)         /* of one PUT */
 #define LKS_S3_PART_COUNT_MAX 10000u
 #define LKS_S3_RAW_KEY_SIZE 1025u /* of foreign keys too: S3's own limit */
+#define LKS_S3_MARKER_SIZE 1025u  /* a key or an upload's id */
 
 struct lks_s3 {
     struct lks_store store;
@@ -148,6 +149,30 @@ enum lks_status lks_s3_abort(struct lks_store *store,
                              const struct lks_upload *upload,
                              struct lks_call *call,
                              struct lks_error *error);
+
+/* A listing under way. */
+struct lks_s3_pages {
+    struct lks_s3 *s3;
+    size_t query_size_max;
+    size_t max;
+    size_t count;       /* found so far; `ended` counts */
+    bool truncated;     /* so the page says; `ended` reads it */
+    const char *marker; /* the page's last, which `ended` keeps */
+
+    /* The next page's, in order of its names as signing wants it. */
+    enum lks_status (*write_query)(struct lks_buf *query,
+                                   void *arg,
+                                   struct lks_error *error);
+    /* What must be known before the first element; may be NULL. */
+    void (*begin)(const struct lks_buf *text, void *arg);
+    lks_xml_fn *ended;
+    void *arg;
+};
+
+/* Asks for pages until there is enough, or no more. */
+enum lks_status lks_s3_read_pages(struct lks_s3_pages *pages,
+                                  struct lks_call *call,
+                                  struct lks_error *error);
 
 /* A key as listings have it under encoding-type=url; false for what is no
  * encoding or holds a NUL. */

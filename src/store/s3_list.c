@@ -1,6 +1,6 @@
 /*
- * Listing: ListObjectsV2 after a name, page by page until there is enough. Keys
- * come percent-encoded, since XML cannot hold all that a foreign key may.
+ * Listing objects: ListObjectsV2 after a name. Keys come percent-encoded, since
+ * XML cannot hold all that a foreign key may.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -12,15 +12,12 @@
 #include "store/s3_client.h"
 
 #define QUERY_SIZE_MAX 8192u
-#define PAGE_COUNT_MAX 100000u
 
 /* A listing under way, and the element that is being read. */
 struct listing {
-    struct lks_s3 *s3;
+    struct lks_s3_pages pages;
+    const char *prefix;
     struct lks_listed *listed;
-    size_t max;
-    size_t count;
-    bool truncated;
     char last[LKS_S3_RAW_KEY_SIZE]; /* the page's last key, whole */
 
     char key[LKS_S3_RAW_KEY_SIZE];
@@ -53,18 +50,19 @@ bool lks_s3_decode_key(const char *text, char *key, size_t key_size)
 /* Keeps a key that is one of ours; others are passed over. */
 static void take_key(struct listing *listing)
 {
-    size_t prefix_size = strlen(listing->s3->prefix);
+    struct lks_s3_pages *pages = &listing->pages;
+    struct lks_listed *listed = &listing->listed[pages->count];
+    size_t prefix_size = strlen(pages->s3->prefix);
     const char *key = listing->key + prefix_size;
 
     snprintf(listing->last, sizeof(listing->last), "%s", listing->key);
-    if (strncmp(listing->key, listing->s3->prefix, prefix_size) != 0 ||
-        !lks_key_is_valid(key) || listing->count == listing->max)
+    if (strncmp(listing->key, pages->s3->prefix, prefix_size) != 0 ||
+        !lks_key_is_valid(key) || pages->count == pages->max)
         return;
-    snprintf(listing->listed[listing->count].key, LKS_KEY_SIZE_MAX + 1, "%s",
-             key);
-    listing->listed[listing->count].size = listing->size;
-    listing->listed[listing->count].modified_ms = listing->modified_ms;
-    listing->count++;
+    snprintf(listed->key, sizeof(listed->key), "%s", key);
+    listed->size = listing->size;
+    listed->modified_ms = listing->modified_ms;
+    pages->count++;
 }
 
 static enum lks_status element_ended(const char *path,
@@ -75,7 +73,7 @@ static enum lks_status element_ended(const char *path,
     struct listing *listing = arg;
 
     if (strcmp(path, "ListBucketResult/IsTruncated") == 0) {
-        listing->truncated = strcmp(text, "true") == 0;
+        listing->pages.truncated = strcmp(text, "true") == 0;
     } else if (strcmp(path, "ListBucketResult/Contents/Key") == 0) {
         if (!lks_s3_decode_key(text, listing->key, sizeof(listing->key)))
             return lks_error_set(error, LKS_CORRUPT, "a key that is none");
@@ -91,70 +89,26 @@ static enum lks_status element_ended(const char *path,
     return LKS_OK;
 }
 
-/* The query, in order of its names as signing wants it. */
-static enum lks_status write_query(const struct listing *listing,
-                                   const char *prefix,
-                                   size_t max,
-                                   struct lks_buf *query,
+static enum lks_status write_query(struct lks_buf *query,
+                                   void *arg,
                                    struct lks_error *error)
 {
+    const struct listing *listing = arg;
+    const struct lks_s3_pages *pages = &listing->pages;
     enum lks_status status;
 
-    lks_buf_clear(query);
     status = lks_buf_append_format(query, error,
                                    "encoding-type=url&list-type=2&"
                                    "max-keys=%zu&prefix=",
-                                   max);
+                                   pages->max - pages->count);
     if (status == LKS_OK)
-        status = lks_sign_encode(listing->s3->prefix, false, query, error);
+        status = lks_sign_encode(pages->s3->prefix, false, query, error);
     if (status == LKS_OK)
-        status = lks_sign_encode(prefix, false, query, error);
+        status = lks_sign_encode(listing->prefix, false, query, error);
     if (status == LKS_OK && listing->last[0] != '\0')
         status = lks_buf_append_format(query, error, "&start-after=");
     if (status == LKS_OK)
         status = lks_sign_encode(listing->last, false, query, error);
-    if (status == LKS_OK)
-        status = lks_buf_append(query, "", 1, error);
-    return status;
-}
-
-static enum lks_status list_page(struct listing *listing,
-                                 const char *prefix,
-                                 struct lks_buf *query,
-                                 struct lks_buf *text,
-                                 struct lks_call *call,
-                                 struct lks_error *error)
-{
-    struct lks_s3_request request = {
-        .op = LKS_S3_READ,
-        .method = "GET",
-        .text = text,
-        .cancel = call->cancel,
-    };
-    struct lks_s3_answer answer;
-    char before[LKS_S3_RAW_KEY_SIZE];
-    enum lks_status status;
-
-    status = write_query(listing, prefix, listing->max - listing->count, query,
-                         error);
-    if (status != LKS_OK)
-        return status;
-    request.query = (const char *)query->data;
-    status = lks_s3_send_again(listing->s3, &request, call, &answer, error);
-    if (status != LKS_OK)
-        return status;
-
-    memcpy(before, listing->last, sizeof(before));
-    listing->truncated = false;
-    status =
-        lks_xml_walk(text->data, text->size, element_ended, listing, error);
-    if (status == LKS_CORRUPT)
-        return lks_error_prefix(error, LKS_UNAVAILABLE,
-                                "a listing that cannot be read");
-    if (status == LKS_OK && listing->truncated &&
-        strcmp(listing->last, before) == 0)
-        return lks_error_set(error, LKS_UNSUPPORTED,
-                             "the store says that more follows and sends none");
     return status;
 }
 
@@ -168,36 +122,28 @@ enum lks_status lks_s3_list(struct lks_store *store,
                             struct lks_error *error)
 {
     struct listing *listing = lks_alloc_zero(1, sizeof(*listing));
-    struct lks_buf query;
-    struct lks_buf text;
-    enum lks_status status = LKS_OK;
+    enum lks_status status;
 
-    lks_buf_init(&query, QUERY_SIZE_MAX);
-    lks_buf_init(&text, LKS_S3_REPLY_SIZE_MAX);
-    if (listing == NULL) {
-        status = lks_error_no_memory(error);
-        goto done;
-    }
-    listing->s3 = (struct lks_s3 *)store;
+    if (listing == NULL)
+        return lks_error_no_memory(error);
+    listing->pages = (struct lks_s3_pages){
+        .s3 = (struct lks_s3 *)store,
+        .query_size_max = QUERY_SIZE_MAX,
+        .max = max,
+        .marker = listing->last,
+        .write_query = write_query,
+        .ended = element_ended,
+        .arg = listing,
+    };
+    listing->prefix = prefix;
     listing->listed = listed;
-    listing->max = max;
-    listing->truncated = true;
     if (after[0] != '\0')
         snprintf(listing->last, sizeof(listing->last), "%s%s",
-                 listing->s3->prefix, after);
+                 listing->pages.s3->prefix, after);
 
-    for (size_t page = 0;
-         page < PAGE_COUNT_MAX && listing->truncated && listing->count < max;
-         page++) {
-        status = list_page(listing, prefix, &query, &text, call, error);
-        if (status != LKS_OK)
-            goto done;
-    }
-    *out_count = listing->count;
-
-done:
-    lks_buf_done(&query);
-    lks_buf_done(&text);
+    status = lks_s3_read_pages(&listing->pages, call, error);
+    if (status == LKS_OK)
+        *out_count = listing->pages.count;
     lks_free(listing);
     return status;
 }

@@ -153,6 +153,16 @@ static enum lks_status begin_key(struct lks_store *store,
     return begin(store, call, error);
 }
 
+static enum lks_status begin_prefix(struct lks_store *store,
+                                    const char *prefix,
+                                    struct lks_call *call,
+                                    struct lks_error *error)
+{
+    if (!lks_key_prefix_is_valid(prefix))
+        return refuse_key(prefix, error);
+    return begin(store, call, error);
+}
+
 static void count_requests(struct lks_store *store,
                            enum lks_request kind,
                            const struct lks_call *call)
@@ -383,7 +393,7 @@ enum lks_status lks_store_list(struct lks_store *store,
                                struct lks_error *error)
 {
     struct lks_call unasked = LKS_CALL_INIT;
-    enum lks_status status = LKS_OK;
+    enum lks_status status;
     size_t count = 0;
 
     assert(listed != NULL);
@@ -391,12 +401,9 @@ enum lks_status lks_store_list(struct lks_store *store,
     assert(max <= LKS_LIST_MAX);
 
     call = call != NULL ? call : &unasked;
-    if (!lks_key_prefix_is_valid(prefix))
-        status = refuse_key(prefix, error);
-    else if (!lks_key_prefix_is_valid(after))
+    status = begin_prefix(store, prefix, call, error);
+    if (status == LKS_OK && !lks_key_prefix_is_valid(after))
         status = refuse_key(after, error);
-    if (status == LKS_OK)
-        status = begin(store, call, error);
     if (status == LKS_OK)
         status = store->ops->list(store, prefix, after, max, listed, &count,
                                   call, error);
@@ -451,7 +458,7 @@ enum lks_status lks_store_uploads(struct lks_store *store,
                                   struct lks_error *error)
 {
     struct lks_call unasked = LKS_CALL_INIT;
-    enum lks_status status = LKS_OK;
+    enum lks_status status;
     size_t count = 0;
 
     assert(uploads != NULL);
@@ -460,10 +467,7 @@ enum lks_status lks_store_uploads(struct lks_store *store,
     assert(after == NULL || lks_key_is_valid(after->key));
 
     call = call != NULL ? call : &unasked;
-    if (!lks_key_prefix_is_valid(prefix))
-        status = refuse_key(prefix, error);
-    if (status == LKS_OK)
-        status = begin(store, call, error);
+    status = begin_prefix(store, prefix, call, error);
     if (status == LKS_OK && store->ops->uploads != NULL)
         status = store->ops->uploads(store, prefix, after, max, uploads, &count,
                                      call, error);
