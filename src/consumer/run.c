@@ -17,6 +17,7 @@
 #include "base/backoff.h"
 #include "format/watermark.h"
 #include "manifest/change.h"
+#include "manifest/claim.h"
 #include "manifest/lookup.h"
 
 /* The run that a follower makes where there is none. */
@@ -196,29 +197,15 @@ static enum lks_status read_mark(const struct lks_member *member,
 {
     struct lks_call call = LKS_CALL_INIT;
     char name[LKS_NAME_SIZE];
-    struct lks_buf buf;
     enum lks_status status;
-    uint64_t step = 0;
 
     call.cancel = member->log.cancel;
     name_mark(member, rank, name);
-    lks_buf_init(&buf, LKS_WATERMARK_SIZE_MAX);
-    status = lks_store_get_all(member->stream->store, name,
-                               LKS_WATERMARK_SIZE_MAX, &buf, &call, error);
-    if (status == LKS_OK) {
-        status = lks_watermark_decode(buf.data, buf.size,
-                                      member->stream->descriptor.stream, name,
-                                      &step, error);
-        if (status != LKS_OK)
-            lks_error_prefix(error, status, "%s/%s", member->stream->store->url,
-                             name);
-    } else if (status == LKS_NOT_FOUND) {
-        status = LKS_OK;
-    }
-    lks_buf_done(&buf);
-    if (status == LKS_OK)
-        *out_step = step;
-    return status;
+    status = lks_mark_read(member->stream, name, out_step, &call, error);
+    if (status != LKS_NOT_FOUND)
+        return status;
+    *out_step = 0;
+    return LKS_OK;
 }
 
 /* What the rank has published already, and whether it may go back so far. */

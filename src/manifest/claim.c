@@ -43,6 +43,29 @@ void lks_claims_done(struct lks_claims *claims)
 
 /* ------------------------------------------------------------- reading -- */
 
+enum lks_status lks_mark_read(const struct lks_stream *stream,
+                              const char *name,
+                              uint64_t *out_step,
+                              struct lks_call *call,
+                              struct lks_error *error)
+{
+    struct lks_buf buf;
+    enum lks_status status;
+
+    lks_buf_init(&buf, LKS_WATERMARK_SIZE_MAX);
+    status = lks_store_get_all(stream->store, name, LKS_WATERMARK_SIZE_MAX,
+                               &buf, call, error);
+    if (status == LKS_OK) {
+        status =
+            lks_watermark_decode(buf.data, buf.size, stream->descriptor.stream,
+                                 name, out_step, error);
+        if (status != LKS_OK)
+            lks_error_prefix(error, status, "%s/%s", stream->store->url, name);
+    }
+    lks_buf_done(&buf);
+    return status;
+}
+
 /* A page of a run's watermarks. */
 struct page {
     const struct lks_claims *claims;
@@ -56,28 +79,16 @@ static enum lks_status read_mark(const struct lks_claims *claims,
                                  struct lks_call *call,
                                  struct lks_error *error)
 {
-    struct lks_buf buf;
-    enum lks_status status;
+    enum lks_status status =
+        lks_mark_read(claims->stream, name, out_step, call, error);
 
-    lks_buf_init(&buf, LKS_WATERMARK_SIZE_MAX);
-    status = lks_store_get_all(claims->stream->store, name,
-                               LKS_WATERMARK_SIZE_MAX, &buf, call, error);
-    if (status == LKS_OK)
-        status = lks_watermark_decode(buf.data, buf.size,
-                                      claims->stream->descriptor.stream, name,
-                                      out_step, error);
-    lks_buf_done(&buf);
-    if (status == LKS_CORRUPT) {
+    if (status == LKS_CORRUPT)
         LKS_TRACE(LKS_AREA_RECLAIM, "%s is damaged and counts for nothing",
                   name);
-        *out_step = 0;
-        return LKS_OK;
-    }
-    if (status == LKS_NOT_FOUND) {
-        *out_step = 0;
-        return LKS_OK;
-    }
-    return status;
+    if (status != LKS_CORRUPT && status != LKS_NOT_FOUND)
+        return status;
+    *out_step = 0;
+    return LKS_OK;
 }
 
 /* Each has a place of its own in the marks. */

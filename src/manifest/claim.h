@@ -16,6 +16,14 @@ struct lks_marks {
     uint64_t *steps;
 };
 
+/* The step of the watermark `name`. LKS_NOT_FOUND if there is none, LKS_CORRUPT
+ * if it is damaged. */
+enum lks_status lks_mark_read(const struct lks_stream *stream,
+                              const char *name,
+                              uint64_t *out_step,
+                              struct lks_call *call,
+                              struct lks_error *error);
+
 /*
  * The watermarks of the runs that one manifest shows. Within a run they only
  * rise, so they may be older than the manifest that they are held against: then
