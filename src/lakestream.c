@@ -37,17 +37,24 @@ enum lks_status lks_url_check(const char *url, struct lks_error *error)
     return lks_url_parse(url, &parsed, error);
 }
 
+static enum lks_status check_arguments(const char *url,
+                                       const struct lks_options *options,
+                                       const void *out,
+                                       struct lks_error *error)
+{
+    if (url == NULL || out == NULL)
+        return lks_error_set(error, LKS_INVALID, "an argument is NULL");
+    return lks_options_check(options, error);
+}
+
 static enum lks_status connect_store(const char *url,
                                      const struct lks_options *options,
                                      const void *out,
                                      struct lks_store **out_store,
                                      struct lks_error *error)
 {
-    enum lks_status status;
+    enum lks_status status = check_arguments(url, options, out, error);
 
-    if (url == NULL || out == NULL)
-        return lks_error_set(error, LKS_INVALID, "an argument is NULL");
-    status = lks_options_check(options, error);
     if (status != LKS_OK)
         return status;
     return lks_store_connect(url, lks_env_real(), options, out_store, error);
@@ -73,14 +80,11 @@ enum lks_status lks_stream_create(const char *url,
     enum lks_status status = lks_mesh_check(dp, cp, error);
 
     if (status == LKS_OK)
-        status = connect_store(url, options, out_stream, &store, error);
+        status = check_arguments(url, options, out_stream, error);
+    if (status == LKS_OK)
+        status = lks_place_open(url, lks_env_real(), options, &store, error);
     if (status != LKS_OK)
         return status;
-    status = lks_place_check_outside(store, options, error);
-    if (status != LKS_OK) {
-        lks_store_close(store);
-        return status;
-    }
     descriptor.producers_to_end =
         (uint32_t)lks_options_number(options, LKS_OPTION_PRODUCERS);
     descriptor.max_live_steps =

@@ -210,14 +210,9 @@ enum lks_status lks_stream_fork(struct lks_stream *stream,
         return refuse_null("url", error);
     if (out_fork == NULL)
         return refuse_null("out_fork", error);
-    status = lks_store_connect(url, stream->env, options, &store, error);
+    status = lks_place_open(url, stream->env, options, &store, error);
     if (status != LKS_OK)
         return status;
-    status = lks_place_check_outside(store, options, error);
-    if (status != LKS_OK) {
-        lks_store_close(store);
-        return status;
-    }
     return lks_fork(stream, step, store, out_fork, error);
 }
 

@@ -59,9 +59,9 @@ static enum lks_status check_no_stream(const char *url,
                          store->url, url);
 }
 
-enum lks_status lks_place_check_outside(const struct lks_store *store,
-                                        const struct lks_options *options,
-                                        struct lks_error *error)
+static enum lks_status check_outside(const struct lks_store *store,
+                                     const struct lks_options *options,
+                                     struct lks_error *error)
 {
     const char *root = strstr(store->url, "://") + strlen("://");
     const char *slash = root;
@@ -78,6 +78,25 @@ enum lks_status lks_place_check_outside(const struct lks_store *store,
         }
         slash++;
     }
+    return status;
+}
+
+enum lks_status lks_place_open(const char *url,
+                               const struct lks_env *env,
+                               const struct lks_options *options,
+                               struct lks_store **out_store,
+                               struct lks_error *error)
+{
+    struct lks_store *store = NULL;
+    enum lks_status status =
+        lks_store_connect(url, env, options, &store, error);
+
+    if (status == LKS_OK)
+        status = check_outside(store, options, error);
+    if (status == LKS_OK)
+        *out_store = store;
+    else
+        lks_store_close(store);
     return status;
 }
 

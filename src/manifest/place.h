@@ -7,11 +7,13 @@
 
 #include "store/store.h"
 
-/* LKS_INVALID where the store's prefix lies among another stream's objects:
- * both would take them for theirs. `options` are those of the store. */
-enum lks_status lks_place_check_outside(const struct lks_store *store,
-                                        const struct lks_options *options,
-                                        struct lks_error *error);
+/* Opens the store at a URL where a stream may be made. LKS_INVALID where it
+ * lies among another stream's objects: both would take them for theirs. */
+enum lks_status lks_place_open(const char *url,
+                               const struct lks_env *env,
+                               const struct lks_options *options,
+                               struct lks_store **out_store,
+                               struct lks_error *error);
 
 /* LKS_EXISTS, naming what is there: a stream, or whatever has a place that
  * objects of a stream have. */
