@@ -20,6 +20,7 @@ import threading
 import time
 import urllib.parse
 
+from loopback import Loopback, Server
 from rude_store import Request, error
 
 HOP_HEADERS = {"connection", "transfer-encoding", "keep-alive"}
@@ -266,17 +267,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.reply(request, *fault.seconds)
 
 
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
+class RudeServer(Server):
     request_queue_size = 1024
 
     def handle_error(self, *_):
         pass  # Clients that leave are the point.
 
 
-class Rude:
+class Rude(Loopback):
     def __init__(self, backend, *faults, seed=1):
+        super().__init__(Handler, RudeServer)
         self.backend, self.faults = backend, list(faults)
         self.requests = collections.Counter()
         self.times = []
@@ -284,20 +284,12 @@ class Rude:
         self.random = random.Random(seed)
         self.timers = []
         self.lock = threading.Lock()
-        self.server = Server(("127.0.0.1", 0), Handler)
         self.server.rude = self
-        self.endpoint = f"http://127.0.0.1:{self.server.server_address[1]}"
-
-    def __enter__(self):
-        self.thread = threading.Thread(target=self.server.serve_forever,
-                                       args=(0.05,), daemon=True)
-        self.thread.start()
-        return self
+        self.endpoint = self.url
 
     def __exit__(self, *_):
         self.stopped.set()
-        self.server.shutdown()
-        self.server.server_close()
+        super().__exit__()
         for timer in self.timers:
             timer.join()
 

@@ -16,6 +16,7 @@ import time
 
 sys.path.insert(0, os.environ.get("CASES", os.path.dirname(__file__)))
 import lake  # noqa: E402
+from loopback import Loopback  # noqa: E402
 from rude import Fault, Rude  # noqa: E402
 from rude_store import MemoryStore, error  # noqa: E402
 
@@ -84,24 +85,13 @@ class Keeper(http.server.BaseHTTPRequestHandler):
     do_GET = do_PUT = do_POST = answer
 
 
-class Keys:
+class Keys(Loopback):
     def __init__(self, store, life=3600, throttle=0):
+        super().__init__(Keeper)
         self.store, self.life, self.throttle = store, life, throttle
         self.issued = self.asked = 0
         self.lock = threading.Lock()
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Keeper)
-        self.server.daemon_threads = True
         self.server.keys = self
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-
-    def __enter__(self):
-        threading.Thread(target=self.server.serve_forever, args=(0.05,),
-                         daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
 
 
 def base(rude):

@@ -19,6 +19,7 @@ import urllib.parse
 sys.path.insert(0, os.environ.get("CASES", os.path.dirname(__file__)))
 import lake  # noqa: E402
 import rgw  # noqa: E402
+from loopback import Loopback  # noqa: E402
 from rude import Rude  # noqa: E402
 from rude_store import MemoryStore  # noqa: E402
 
@@ -94,26 +95,13 @@ class ProxyHandler(http.server.BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = forward
 
 
-class Proxy:
+class Proxy(Loopback):
     def __init__(self, rude, refuses=False):
+        super().__init__(ProxyHandler)
         self.target = rude.server.server_address
         self.refuses = refuses
         self.tunnels, self.forwarded = [], []
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0),
-                                                      ProxyHandler)
-        self.server.daemon_threads = True
-        self.server.block_on_close = False
         self.server.proxy = self
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-
-    def __enter__(self):
-        threading.Thread(target=self.server.serve_forever, args=(0.05,),
-                         daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
 
 
 class Authority:

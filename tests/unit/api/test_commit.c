@@ -284,18 +284,31 @@ static void sealing_survives_lost_replies(void **state)
     assert_exactly_once(fixture, "p0", 600);
 }
 
-static void a_store_that_fails_for_long_is_named(void **state)
+/* A producer whose store fails each `op` on keys that begin with `prefix`; the
+ * message of the outage has `part`. */
+static struct lks_producer *meet_outage(struct fixture *fixture,
+                                        enum faulty_op op,
+                                        const char *prefix,
+                                        const char *part)
 {
-    struct fixture *fixture = *state;
     struct lks_producer *producer;
     struct lks_error error;
 
     set_option(fixture, "outage_timeout_ms", "100");
     producer = open_producer(fixture, "p0");
-    plan_fault(fixture, FAULTY_PUT, "data/", FAULT_FAIL, 1000000);
+    plan_fault(fixture, op, prefix, FAULT_FAIL, 1000000);
     append_ok(producer, 1);
     assert_status(LKS_UNAVAILABLE, lks_producer_flush(producer, &error));
-    assert_message_has("data/p0/1-");
+    assert_message_has(part);
+    return producer;
+}
+
+static void a_store_that_fails_for_long_is_named(void **state)
+{
+    struct lks_producer *producer =
+        meet_outage(*state, FAULTY_PUT, "data/", "data/p0/1-");
+    struct lks_error error;
+
     assert_status(LKS_UNAVAILABLE, append(producer, &error));
     lks_producer_close(producer);
 }
@@ -304,17 +317,8 @@ static void a_store_that_fails_for_long_is_named(void **state)
  * create fails. */
 static void a_store_that_only_refuses_commits_is_named_too(void **state)
 {
-    struct fixture *fixture = *state;
-    struct lks_producer *producer;
-    struct lks_error error;
-
-    set_option(fixture, "outage_timeout_ms", "100");
-    producer = open_producer(fixture, "p0");
-    plan_fault(fixture, FAULTY_CREATE, "manifest/", FAULT_FAIL, 1000000);
-    append_ok(producer, 1);
-    assert_status(LKS_UNAVAILABLE, lks_producer_flush(producer, &error));
-    assert_message_has("manifest/");
-    lks_producer_close(producer);
+    lks_producer_close(
+        meet_outage(*state, FAULTY_CREATE, "manifest/", "manifest/"));
 }
 
 static void a_second_opening_fences_the_first(void **state)

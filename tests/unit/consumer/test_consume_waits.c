@@ -31,16 +31,15 @@ static void assert_take(enum lks_status status,
     assert_null(batch);
 }
 
-/* The same after a wait of so long; other waits last as long as it takes. */
-static void assert_starves(enum lks_status status,
-                           struct lks_consumer *consumer,
+/* Waits in vain for so long; other waits last as long as it takes. */
+static void assert_starves(struct lks_consumer *consumer,
                            uint64_t timeout_ms,
                            const char *part)
 {
     uint64_t before_ms = consumer->starve_timeout_ms;
 
     consumer->starve_timeout_ms = timeout_ms;
-    assert_take(status, consumer, part);
+    assert_take(LKS_TIMEOUT, consumer, part);
     consumer->starve_timeout_ms = before_ms;
 }
 
@@ -73,8 +72,8 @@ static void a_wait_in_vain_says_what_it_waited_for(void **state)
     consume_add(&consume, 3, 1);
     consumer = consume_open(&consume, 0, 0, 2);
     consume_take(&consume, consumer, 2);
-    assert_starves(LKS_TIMEOUT, consumer, 60, " s for step 3 of mem://");
-    assert_starves(LKS_TIMEOUT, consumer, 60, "version 3, next step 3, for ");
+    assert_starves(consumer, 60, " s for step 3 of mem://");
+    assert_starves(consumer, 60, "version 3, next step 3, for ");
     /* The message ends here, without a word of limits. */
     consumer->starve_timeout_ms = 60;
     assert_int_equal(lks_consumer_take(consumer, &batch, &error), LKS_TIMEOUT);
@@ -88,7 +87,7 @@ static void a_wait_in_vain_says_what_it_waited_for(void **state)
     lks_consumer_free(consumer);
 
     consumer = consume_open(&consume, 0, 6, 2);
-    assert_starves(LKS_TIMEOUT, consumer, 60, "for steps 2 to 4 of mem://");
+    assert_starves(consumer, 60, "for steps 2 to 4 of mem://");
     consume_add(&consume, 1, 1);
     consume_take(&consume, consumer, 2);
     lks_consumer_free(consumer);
@@ -111,7 +110,7 @@ static void a_stream_at_its_limit_says_so(void **state)
     consume_add(&consume, 4, 1);
     consumer = consume_open(&consume, 0, 0, 3);
     consume_take(&consume, consumer, 3);
-    assert_starves(LKS_TIMEOUT, consumer, 60,
+    assert_starves(consumer, 60,
                    "limit of 4 live steps, with no checkpoint since step 0");
     lks_consumer_free(consumer);
     consume_end(&consume);
@@ -127,7 +126,7 @@ static void bytes_that_do_not_come_are_told_from_steps(void **state)
     consume_add(&consume, 2, 2);
     consumer = consume_open(&consume, 0, 0, 0);
     consume.store->hang = HANG_DATA;
-    assert_starves(LKS_TIMEOUT, consumer, 60,
+    assert_starves(consumer, 60,
                    "which is there (version 1, next step "
                    "2) but is still being read");
     consume.store->hang = HANG_NEVER;
@@ -388,7 +387,7 @@ static uint64_t close_hanging_ms(enum hang hang, size_t spread)
     consume_add(&consume, 300, 300);
     consumer = consume_open(&consume, 0, 0, 0);
     consume.store->hang = hang;
-    assert_starves(LKS_TIMEOUT, consumer, 60, "waited");
+    assert_starves(consumer, 60, "waited");
     for (int i = 0; i < 5000 && consume.store->waiting == 0; i++)
         nap_ms(2);
     assert_true(consume.store->waiting > 0);
