@@ -1,8 +1,8 @@
 /*
  * The one table of options: reader, name, type, range, default, explanation.
  *
- * Adding an option is one line in LKS_OPTION_TABLE. Flags of the CLI, keywords
- * of Python, the environment's names and docs/options.md come from it.
+ * Adding an option is one line in LKS_OPTION_TABLE. Flags of the CLI with their
+ * help, keywords of Python and the environment's names come from it.
  */
 #ifndef LKS_BASE_OPTIONS_H
 #define LKS_BASE_OPTIONS_H
