@@ -103,14 +103,17 @@ static enum lks_status make_url(struct bench *bench, struct lks_error *error)
     return LKS_OK;
 }
 
-/* What docs/format.md puts around the slices of a TGB. Raw objects have as
- * much: a store that cuts objects at 4 MiB has one cut more for 4 MiB and a
- * header, and that is no matter of streams. */
+uint64_t bench_frame_size(const struct bench *bench)
+{
+    return (bench->slice_size + 63) / 64 * 64 + 64;
+}
+
+/* Raw objects have as much around their bytes as TGBs: a store that cuts
+ * objects at 4 MiB has one cut more for 4 MiB and a header, and that is no
+ * matter of streams. */
 static uint64_t size_of_object(const struct bench *bench)
 {
-    uint64_t frame_size = (bench->slice_size + 63) / 64 * 64 + 64;
-
-    return bench->slices * frame_size + 128;
+    return bench->slices * bench_frame_size(bench) + 128;
 }
 
 enum lks_status bench_open(struct bench *bench, struct lks_error *error)
@@ -156,7 +159,7 @@ void bench_close(struct bench *bench)
     bench_drop_stream(bench, bench->stream);
     if (bench->store != NULL) {
         interrupt_unwatch(bench);
-        for (uint64_t i = 0; i < bench->count; i++) {
+        for (uint64_t i = 0; i < bench->raw_count; i++) {
             bench_key(i, key);
             lks_object_remove(bench->store, key, NULL);
         }
@@ -168,6 +171,9 @@ void bench_close(struct bench *bench)
                     "the store's own tool, such as aws s3 rm --recursive %s\n",
                     bench->url);
     }
+    for (uint64_t i = 0; bench->keys != NULL && i < bench->count; i++)
+        free(bench->keys[i]);
+    free(bench->keys);
     free(bench->payload);
 }
 
@@ -177,8 +183,9 @@ enum lks_status bench_create_stream(struct bench *bench,
 {
     char url[BENCH_URL_SIZE + 64];
 
-    snprintf(url, sizeof(url), "%s/ours-%" PRIu64, bench->url,
+    snprintf(bench->stream_name, sizeof(bench->stream_name), "ours-%" PRIu64,
              bench->stream_count++);
+    snprintf(url, sizeof(url), "%s/%s", bench->url, bench->stream_name);
     return lks_stream_create(url, (uint32_t)bench->slices, 1,
                              bench->args->options, out_stream, error);
 }

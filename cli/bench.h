@@ -59,9 +59,12 @@ struct bench {
 
     char url[BENCH_URL_SIZE];  /* of a fresh prefix below the one given */
     struct lks_store *store;   /* there, for the raw side */
+    uint64_t raw_count;        /* raw objects that may be there */
     uint64_t stream_count;     /* made so far: a prefix is used once */
+    char stream_name[32];      /* the last one's, below `url` */
     uint8_t *payload;          /* of one object */
     struct lks_stream *stream; /* there, for who reads it; closed with it */
+    char **keys;               /* of its `count` objects, in `store` */
 
     /* Of the last measurement. */
     uint64_t request_count;
@@ -123,6 +126,9 @@ void bench_drop_stream(struct bench *bench, struct lks_stream *stream);
 uint64_t bench_requests(struct lks_store *store,
                         struct lks_stream *stream,
                         const char *kind);
+
+/* Of a slice with what docs/format.md puts around it, within a TGB. */
+uint64_t bench_frame_size(const struct bench *bench);
 
 /* The name of the raw object `index`. */
 void bench_key(uint64_t index, char key[BENCH_KEY_SIZE]);

@@ -1,10 +1,12 @@
 /*
- * lakestream bench consume: reading slices in order against range-reading raw
- * objects of the same sizes.
+ * lakestream bench consume: reading slices in order against range-reading the
+ * same bytes of the same objects. Copies of them would do for the raw side if
+ * all of a machine's memory, or of a store's disks, were equally fast.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench.h"
 #include "commands.h"
@@ -42,21 +44,20 @@ static enum lks_status get_ranges(void *shared,
 {
     struct raw_gets *gets = shared;
     struct bench *bench = gets->bench;
-    uint64_t size = bench->tgb_size / bench->worker_count;
+    uint64_t size =
+        bench_frame_size(bench) * bench->slices / bench->worker_count;
     uint64_t rank = index / bench->depth_count, step;
     enum lks_status status = LKS_OK;
     uint8_t *data = malloc(size);
-    char key[BENCH_KEY_SIZE];
 
     if (data == NULL)
         return fail(error, LKS_NO_MEMORY, "out of memory for %" PRIu64 " bytes",
                     size);
     while (status == LKS_OK &&
            (step = atomic_fetch_add(&gets->next[rank], 1)) < bench->count) {
-        bench_key(step, key);
         status = interrupted() ? fail(error, LKS_CANCELLED, "interrupted")
-                               : lks_object_get(bench->store, key, rank * size,
-                                                data, size, error);
+                               : lks_object_get(bench->store, bench->keys[step],
+                                                rank * size, data, size, error);
         if (status == LKS_OK && gets->checksum)
             atomic_fetch_xor(&gets->checksums, lks_crc32c(data, size));
     }
@@ -132,21 +133,6 @@ static enum lks_status measure_ours(struct bench *bench,
     return status;
 }
 
-static enum lks_status write_raw(struct bench *bench, struct lks_error *error)
-{
-    enum lks_status status = LKS_OK;
-    char key[BENCH_KEY_SIZE];
-
-    for (uint64_t i = 0; i < bench->count && status == LKS_OK; i++) {
-        bench_key(i, key);
-        status = interrupted()
-                     ? fail(error, LKS_CANCELLED, "interrupted")
-                     : lks_object_put(bench->store, key, bench->payload,
-                                      bench->object_size, error);
-    }
-    return status;
-}
-
 static enum lks_status append_all(struct bench *bench,
                                   struct lks_producer *producer,
                                   const struct lks_slice *slices,
@@ -187,6 +173,34 @@ static enum lks_status write_stream(struct bench *bench,
     return status;
 }
 
+/* As key of the bench's own store, which is opened above the stream. */
+static enum lks_status keep_key(const char *line, void *arg)
+{
+    struct bench *bench = arg;
+    json_t *entry = json_loads(line, 0, NULL);
+    json_int_t step = -1;
+    const char *object = "";
+    char key[BENCH_URL_SIZE];
+
+    json_unpack(entry, "{s:I, s:s}", "step", &step, "object", &object);
+    snprintf(key, sizeof(key), "%s/%s", bench->stream_name, object);
+    json_decref(entry);
+    if (step < 0 || (uint64_t)step >= bench->count)
+        return LKS_CANCELLED;
+    bench->keys[step] = strdup(key);
+    return bench->keys[step] != NULL ? LKS_OK : LKS_CANCELLED;
+}
+
+static enum lks_status find_objects(struct bench *bench,
+                                    struct lks_error *error)
+{
+    bench->keys = calloc(bench->count, sizeof(*bench->keys));
+    if (bench->keys == NULL)
+        return fail(error, LKS_NO_MEMORY, "out of memory");
+    return lks_stream_log(bench->stream, 0, bench->count, keep_key, bench,
+                          error);
+}
+
 static int run(struct args *args)
 {
     const struct bench_sides sides = {measure_raw, measure_raw_crc,
@@ -209,9 +223,9 @@ static int run(struct args *args)
     bench.item_count = bench.count * bench.worker_count;
     status = bench_open(&bench, &error);
     if (status == LKS_OK)
-        status = write_raw(&bench, &error);
-    if (status == LKS_OK)
         status = write_stream(&bench, &error);
+    if (status == LKS_OK)
+        status = find_objects(&bench, &error);
     code = status == LKS_OK ? bench_run(&bench, &sides)
                             : report_error(args, &error);
     bench_close(&bench);

@@ -73,6 +73,7 @@ static enum lks_status put_all(struct bench *bench,
     enum lks_status status;
     char key[BENCH_KEY_SIZE];
 
+    bench->raw_count = bench->count;
     status = bench_threads(bench->worker_count * bench->depth_count,
                            put_objects, &puts, out_seconds, error);
     bench->request_count = bench_requests(bench->store, NULL, NULL) - before;

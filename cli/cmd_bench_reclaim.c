@@ -187,6 +187,7 @@ static enum lks_status remove_raw(struct training *training,
     char key[BENCH_KEY_SIZE];
     double began;
 
+    bench->raw_count = training->data_count;
     for (uint64_t i = 0; i < training->data_count && status == LKS_OK; i++) {
         bench_key(i, key);
         status = lks_object_put(bench->store, key, bench->payload,

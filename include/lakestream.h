@@ -450,7 +450,7 @@ LKS_API enum lks_status lks_stream_stats(struct lks_stream *stream,
 typedef enum lks_status lks_line_fn(const char *line, void *arg);
 
 /* One JSON object per step of [from, to), clamped to what is live: step,
- * producer, epoch, seq, bytes, version. */
+ * producer, epoch, seq, bytes, version, object (its key below the URL). */
 LKS_API enum lks_status lks_stream_log(struct lks_stream *stream,
                                        uint64_t from,
                                        uint64_t to,

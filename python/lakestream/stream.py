@@ -74,7 +74,7 @@ class Stream(Handle):
         return json.loads(self._handle().info())
 
     def log(self, start=0, stop=None):
-        """Yields {step, producer, epoch, seq, bytes, version} of each live step
+        """Yields {step, producer, epoch, seq, bytes, version, object} of each live step
         of [start, stop); without `stop` up to the newest at the call."""
         handle = self._handle()
         info = self.info()

@@ -4,6 +4,7 @@
 #include "inspect/inspect.h"
 
 #include "base/json_out.h"
+#include "format/names.h"
 #include "manifest/lookup.h"
 
 static enum lks_status put_entry(struct lks_json_out *out,
@@ -12,9 +13,12 @@ static enum lks_status put_entry(struct lks_json_out *out,
                                  void *arg,
                                  struct lks_error *error)
 {
+    char name[LKS_NAME_SIZE];
     const char *text;
     enum lks_status status;
 
+    lks_data_name(entry->producer, entry->epoch, entry->owner_tag, entry->seq,
+                  name);
     lks_json_out_clear(out);
     lks_json_out_open(out, NULL, '{');
     lks_json_out_u64(out, "step", entry->step);
@@ -23,6 +27,7 @@ static enum lks_status put_entry(struct lks_json_out *out,
     lks_json_out_u64(out, "seq", entry->seq);
     lks_json_out_u64(out, "bytes", entry->size);
     lks_json_out_u64(out, "version", entry->version);
+    lks_json_out_text(out, "object", name);
     lks_json_out_close(out, '}');
     text = lks_json_out_peek(out);
     if (text == NULL)

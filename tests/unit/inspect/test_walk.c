@@ -73,7 +73,8 @@ static void a_line_says_who_and_when(void **state)
                                            &reader, &error));
     assert_non_null(strstr(reader.last, "\"producer\": \"p1\", \"epoch\": 2, "
                                         "\"seq\": 0, \"bytes\": "));
-    assert_non_null(strstr(reader.last, "\"version\": 5}"));
+    assert_non_null(strstr(reader.last, "\"version\": 5"));
+    assert_non_null(strstr(reader.last, "\"object\": \"data/p1/2-"));
 }
 
 static void who_reads_may_stop(void **state)
