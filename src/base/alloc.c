@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+#define HUGE_PAGE_SIZE ((size_t)2 << 20)
 
 static atomic_int_fast64_t live_count;
 
@@ -78,6 +81,12 @@ void *lks_memory_dup(const void *data, size_t size)
     return memory;
 }
 
+/* No more than whole ones: what is asked for is what gets resident. */
+static void ask_for_huge_pages(void *memory, size_t size)
+{
+    madvise(memory, size - size % HUGE_PAGE_SIZE, MADV_HUGEPAGE);
+}
+
 void *lks_alloc_aligned(size_t alignment, size_t size)
 {
     void *memory;
@@ -89,8 +98,12 @@ void *lks_alloc_aligned(size_t alignment, size_t size)
         return NULL;
     if (alignment < sizeof(void *))
         alignment = sizeof(void *);
+    if (size >= HUGE_PAGE_SIZE && alignment < HUGE_PAGE_SIZE)
+        alignment = HUGE_PAGE_SIZE;
     if (posix_memalign(&memory, alignment, size > 0 ? size : 1) != 0)
         return NULL;
+    if (size >= HUGE_PAGE_SIZE)
+        ask_for_huge_pages(memory, size);
     return counted(memory);
 }
 

@@ -15,7 +15,9 @@ void *lks_realloc(void *memory, size_t size);
 char *lks_text_dup(const char *text);
 void *lks_memory_dup(const void *data, size_t size);
 
-/* `alignment` is a power of two; released with lks_free() as all others. */
+/* `alignment` is a power of two; released with lks_free() as all others. Of
+ * 2 MiB and more, the whole ones lie in huge pages where the system has them:
+ * a fresh page costs more than copying what goes into it. */
 void *lks_alloc_aligned(size_t alignment, size_t size);
 
 void lks_free(void *memory);

@@ -57,6 +57,11 @@ uint32_t lks_env_processors(const struct lks_env *env)
     return env->ops->processors(env);
 }
 
+uint32_t lks_env_this_processor(const struct lks_env *env)
+{
+    return env->ops->this_processor(env);
+}
+
 enum lks_status lks_thread_start(const struct lks_env *env,
                                  const char *name,
                                  lks_thread_fn *run,

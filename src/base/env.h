@@ -57,6 +57,7 @@ struct lks_env_ops {
     int64_t (*pid)(const struct lks_env *env);
     void (*host)(const struct lks_env *env, char host[LKS_HOST_SIZE]);
     uint32_t (*processors)(const struct lks_env *env);
+    uint32_t (*this_processor)(const struct lks_env *env);
 };
 
 /* A simulator embeds this as the first member of its own world. */
@@ -86,6 +87,9 @@ void lks_env_host(const struct lks_env *env, char host[LKS_HOST_SIZE]);
 
 /* How many this process may use. */
 uint32_t lks_env_processors(const struct lks_env *env);
+
+/* The number of the one that the caller is on; it may be on another soon. */
+uint32_t lks_env_this_processor(const struct lks_env *env);
 
 enum lks_status lks_thread_start(const struct lks_env *env,
                                  const char *name,

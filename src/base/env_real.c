@@ -242,6 +242,14 @@ static uint32_t real_processors(const struct lks_env *env)
     return (uint32_t)CPU_COUNT(&set);
 }
 
+static uint32_t real_this_processor(const struct lks_env *env)
+{
+    unsigned number;
+
+    (void)env;
+    return getcpu(&number, NULL) == 0 ? number : 0;
+}
+
 const struct lks_env *lks_env_real(void)
 {
     static const struct lks_env_ops ops = {
@@ -260,6 +268,7 @@ const struct lks_env *lks_env_real(void)
         .pid = real_pid,
         .host = real_host,
         .processors = real_processors,
+        .this_processor = real_this_processor,
     };
     static const struct lks_env real = {.ops = &ops};
 

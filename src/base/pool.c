@@ -26,24 +26,28 @@ struct lks_pool {
     } locked; /* by monitor */
 };
 
-/* Waits for a job and takes it; NULL when the pool stops. */
-static struct lks_job *take_locked(struct lks_pool *pool)
+/* NULL if there is none. */
+static struct lks_job *pop_locked(struct lks_pool *pool)
 {
-    struct lks_job *job;
+    struct lks_job *job = pool->locked.first;
 
-    pool->locked.idle_count++;
-    while (pool->locked.first == NULL && !pool->locked.stopping)
-        lks_monitor_wait(pool->env, pool->monitor, LKS_FOREVER);
-    pool->locked.idle_count--;
-    if (pool->locked.stopping)
+    if (job == NULL)
         return NULL;
-
-    job = pool->locked.first;
     pool->locked.first = job->next;
     if (pool->locked.first == NULL)
         pool->locked.last = NULL;
     job->next = NULL;
     return job;
+}
+
+/* Waits for a job and takes it; NULL when the pool stops. */
+static struct lks_job *await_locked(struct lks_pool *pool)
+{
+    pool->locked.idle_count++;
+    while (pool->locked.first == NULL && !pool->locked.stopping)
+        lks_monitor_wait(pool->env, pool->monitor, LKS_FOREVER);
+    pool->locked.idle_count--;
+    return pool->locked.stopping ? NULL : pop_locked(pool);
 }
 
 static void worker_run(void *arg)
@@ -52,7 +56,7 @@ static void worker_run(void *arg)
     struct lks_job *job;
 
     lks_monitor_enter(pool->env, pool->monitor);
-    while ((job = take_locked(pool)) != NULL) {
+    while ((job = await_locked(pool)) != NULL) {
         lks_monitor_leave(pool->env, pool->monitor);
         job->run(job); /* It may free the job. */
         lks_monitor_enter(pool->env, pool->monitor);
@@ -133,4 +137,14 @@ void lks_pool_submit(struct lks_pool *pool, struct lks_job *job)
     if (pool->locked.idle_count > 0)
         lks_monitor_wake(pool->env, pool->monitor);
     lks_monitor_leave(pool->env, pool->monitor);
+}
+
+struct lks_job *lks_pool_take(struct lks_pool *pool)
+{
+    struct lks_job *job;
+
+    lks_monitor_enter(pool->env, pool->monitor);
+    job = pop_locked(pool);
+    lks_monitor_leave(pool->env, pool->monitor);
+    return job;
 }

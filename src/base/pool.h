@@ -31,6 +31,9 @@ void lks_pool_free(struct lks_pool *pool);
 
 void lks_pool_submit(struct lks_pool *pool, struct lks_job *job);
 
+/* The job that would be the next to begin, for the caller to do; or NULL. */
+struct lks_job *lks_pool_take(struct lks_pool *pool);
+
 /* The struct that holds this job as its member `member`. */
 #define LKS_JOB_OWNER(job, type, member)                                       \
     ((type *)((char *)(job)-offsetof(type, member)))

@@ -15,22 +15,21 @@
 #define RENEW_PAUSE_MS 10000u
 #define RENEWALS_MAX 50u /* per second, of all ranks that wait */
 
-/* One is kept beside the first, in case that one does wait. */
-#define LOCAL_FETCHES_MIN 2u
-
+/* Threads of its own: of files as many as keep the processors busy, together
+ * with a caller that waits (lks_planner_help). */
 static uint32_t choose_fetch_count(const struct lks_consumer *consumer,
                                    const struct lks_options *options)
 {
     const struct lks_store *store = consumer->stream->store;
     uint32_t count = (uint32_t)lks_options_number(options, LKS_OPTION_FETCHES);
-    uint32_t useful;
+    uint32_t others;
 
     if (!store->ops->works_here)
         return count;
-    useful = lks_env_processors(consumer->stream->env);
-    if (useful < LOCAL_FETCHES_MIN)
-        useful = LOCAL_FETCHES_MIN;
-    return count < useful ? count : useful;
+    others = lks_env_processors(consumer->stream->env) - 1;
+    if (others == 0)
+        others = 1;
+    return count < others ? count : others;
 }
 
 static void set_fields(struct lks_consumer *consumer,
@@ -55,6 +54,10 @@ static void set_fields(struct lks_consumer *consumer,
     planner->follower = &consumer->follower;
     planner->prefetch = prefetch;
     planner->fetch_count = choose_fetch_count(consumer, options);
+    if (consumer->stream->store->ops->works_here) {
+        prefetch->help = lks_planner_help;
+        prefetch->help_arg = planner;
+    }
 }
 
 /* Makes the rank one of its group's run, if it has a group. *step is then the

@@ -30,23 +30,44 @@ static void pause_retry(const struct lks_planner *planner, uint32_t *tries)
 
 /* --------------------------------------------------------------- jobs -- */
 
+/* LKS_UNAVAILABLE: to be tried again. After all else the batch may be gone. */
+static enum lks_status fetch_once(struct lks_fetch *fetch)
+{
+    struct lks_planner *planner = fetch->batch->planner;
+    struct lks_fetch_cost cost = {0};
+    struct lks_error error;
+    enum lks_status status;
+
+    status = lks_fetch_read(fetch, planner->cancel, &cost, &error);
+    lks_prefetch_fetched(planner->prefetch, fetch, &cost, status, &error);
+    return status;
+}
+
 static void fetch_run(struct lks_job *job)
 {
     struct lks_fetch *fetch = LKS_JOB_OWNER(job, struct lks_fetch, job);
     struct lks_planner *planner = fetch->batch->planner;
-    struct lks_error error;
-    enum lks_status status;
     uint32_t tries = 0;
 
-    for (;;) {
-        struct lks_fetch_cost cost = {0};
-
-        status = lks_fetch_read(fetch, planner->cancel, &cost, &error);
-        lks_prefetch_fetched(planner->prefetch, fetch, &cost, status, &error);
-        if (status != LKS_UNAVAILABLE || lks_cancelled(planner->cancel))
-            return;
+    while (fetch_once(fetch) == LKS_UNAVAILABLE &&
+           !lks_cancelled(planner->cancel))
         pause_retry(planner, &tries);
-    }
+    lks_prefetch_let_caller_come(planner->prefetch);
+}
+
+bool lks_planner_help(void *arg)
+{
+    struct lks_planner *planner = arg;
+    struct lks_job *job = lks_pool_take(planner->pool);
+
+    if (job == NULL)
+        return false;
+    if (fetch_once(LKS_JOB_OWNER(job, struct lks_fetch, job)) !=
+        LKS_UNAVAILABLE)
+        return true;
+    /* The pool's threads have the time to try until it works. */
+    lks_pool_submit(planner->pool, job);
+    return false;
 }
 
 static void table_run(struct lks_job *job)

@@ -40,6 +40,11 @@ enum lks_status lks_planner_start(struct lks_planner *planner,
                                   uint64_t step,
                                   struct lks_error *error);
 
+/* Does one read that no thread of the pool has begun, in the caller's thread.
+ * False if there is none, or if it has to be tried again. `arg` is the planner,
+ * which runs: for lks_prefetch's `help`. */
+bool lks_planner_help(void *arg);
+
 /* Waits for its threads; its cancel flag must be set. */
 void lks_planner_stop(struct lks_planner *planner);
 

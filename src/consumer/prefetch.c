@@ -82,9 +82,10 @@ static bool is_starving_locked(const struct lks_prefetch *prefetch)
 }
 
 /*
- * Whether a batch that was taken makes it worth to wake the planner. A caller
- * that takes what is there should not pay for that each time, so it is woken
- * when there is room for an eighth of the window.
+ * Whether the planner should look again at what it waits for. A caller that
+ * takes what is there should not pay for that each time: there is room when an
+ * eighth of the window is free, and who is to look at some time anyway need not
+ * hear that it may.
  */
 static bool wants_wake_locked(const struct lks_prefetch *prefetch)
 {
@@ -93,45 +94,26 @@ static bool wants_wake_locked(const struct lks_prefetch *prefetch)
     uint64_t part =
         (count < LKS_WINDOW_MAX ? count : LKS_WINDOW_MAX) / WAKE_PART;
 
-    if (prefetch->locked.count == 0)
-        return true;
     if (prefetch->locked.planner_need == LKS_NEED_POLL)
-        return prefetch->locked.poll_credit > 0 &&
-               has_room_locked(prefetch, size);
-    return prefetch->locked.planner_need == LKS_NEED_ROOM &&
-           prefetch->locked.count + part <= LKS_WINDOW_MAX &&
-           has_room_locked(prefetch, size * (part > 1 ? part : 1));
+        return prefetch->locked.planner_until_ns == LKS_FOREVER &&
+               (is_starving_locked(prefetch) ||
+                (prefetch->locked.poll_credit > 0 &&
+                 has_room_locked(prefetch, size)));
+    if (prefetch->locked.planner_need != LKS_NEED_ROOM)
+        return false;
+    return prefetch->locked.count == 0 ||
+           (prefetch->locked.count + part <= LKS_WINDOW_MAX &&
+            has_room_locked(prefetch, size * (part > 1 ? part : 1)));
 }
 
-/* The first batch came to a caller that waits for it. */
+/* The first batch came to a caller that sleeps until it does. */
 static bool is_called_locked(const struct lks_prefetch *prefetch)
 {
     const struct lks_batch *batch =
         prefetch->locked.batches[prefetch->locked.first];
 
-    return prefetch->locked.count > 0 &&
-           prefetch->locked.waiting_since_ns != LKS_FOREVER &&
+    return prefetch->locked.caller_sleeps && prefetch->locked.count > 0 &&
            (batch->locked.failed || batch->locked.fetches_left == 0);
-}
-
-/*
- * With that much ready a caller that waits is short of a processor, and so is
- * who fetches its batch, and who fetches on takes it away from them: what that
- * one makes is out of the caches when its turn comes. But a store can be slow
- * with one request, so it pauses only.
- */
-static void let_caller_come_locked(struct lks_prefetch *prefetch)
-{
-    uint64_t deadline_ns = lks_env_now_ns(prefetch->env) + LKS_POLITE_NS;
-    bool in_time = true;
-
-    prefetch->locked.polite_count++;
-    while (prefetch->locked.ready_size >= LKS_READY_SIZE &&
-           prefetch->locked.waiting_since_ns != LKS_FOREVER &&
-           !lks_cancelled(prefetch->cancel) && in_time)
-        in_time =
-            lks_monitor_wait(prefetch->env, prefetch->monitor, deadline_ns);
-    prefetch->locked.polite_count--;
 }
 
 /* The planner waits for `need`; by `deadline_ns` it looks again. */
@@ -140,6 +122,7 @@ static void planner_wait_locked(struct lks_prefetch *prefetch,
                                 uint64_t deadline_ns)
 {
     prefetch->locked.planner_need = need;
+    prefetch->locked.planner_until_ns = deadline_ns;
     lks_monitor_wait(prefetch->env, prefetch->monitor, deadline_ns);
     prefetch->locked.planner_need = LKS_NEED_NOTHING;
 }
@@ -219,6 +202,31 @@ static void report_locked(struct lks_prefetch *prefetch,
                               : prefetch->locked.error;
 }
 
+/* Leaves the monitor meanwhile. With much that is ready and is not what it
+ * waits for, the caller had better leave its processor to the one who fetches
+ * that. */
+static bool help_locked(struct lks_prefetch *prefetch)
+{
+    bool helped;
+
+    if (prefetch->help == NULL || prefetch->locked.ready_size >= LKS_READY_SIZE)
+        return false;
+    leave(prefetch);
+    helped = prefetch->help(prefetch->help_arg);
+    enter(prefetch);
+    return helped;
+}
+
+static bool sleep_locked(struct lks_prefetch *prefetch, uint64_t deadline_ns)
+{
+    bool in_time;
+
+    prefetch->locked.caller_sleeps = true;
+    in_time = lks_monitor_wait(prefetch->env, prefetch->monitor, deadline_ns);
+    prefetch->locked.caller_sleeps = false;
+    return in_time;
+}
+
 /* Waits until there is something to take. Who waits for one step in several
  * calls, to look after other things meanwhile, has waited since the first. */
 static enum lks_status wait_and_take_locked(struct lks_prefetch *prefetch,
@@ -235,11 +243,16 @@ static enum lks_status wait_and_take_locked(struct lks_prefetch *prefetch,
     if (prefetch->locked.hungry_since_ns == LKS_FOREVER)
         prefetch->locked.hungry_since_ns = begin_ns;
     prefetch->locked.waiting_since_ns = prefetch->locked.hungry_since_ns;
-    lks_monitor_wake(prefetch->env, prefetch->monitor);
+    if (wants_wake_locked(prefetch))
+        lks_monitor_wake(prefetch->env, prefetch->monitor);
     while (status == LKS_TIMEOUT && in_time) {
-        in_time =
-            lks_monitor_wait(prefetch->env, prefetch->monitor, deadline_ns);
+        bool helped = help_locked(prefetch);
+
         status = try_take_locked(prefetch, out_batch, error);
+        if (status == LKS_TIMEOUT && !helped) {
+            in_time = sleep_locked(prefetch, deadline_ns);
+            status = try_take_locked(prefetch, out_batch, error);
+        }
     }
     prefetch->locked.waiting_since_ns = LKS_FOREVER;
     if (prefetch->locked.polite_count > 0)
@@ -461,6 +474,27 @@ void lks_prefetch_fetched(struct lks_prefetch *prefetch,
     if (is_called_locked(prefetch) ||
         (cost->returned_size > 0 && wants_wake_locked(prefetch)))
         lks_monitor_wake(prefetch->env, prefetch->monitor);
-    let_caller_come_locked(prefetch);
+    leave(prefetch);
+}
+
+/*
+ * With that much ready a caller that waits is short of a processor, and so is
+ * who fetches its batch, and who fetches on takes it away from them: what that
+ * one makes is out of the caches when its turn comes. But a store can be slow
+ * with one request, so it pauses only.
+ */
+void lks_prefetch_let_caller_come(struct lks_prefetch *prefetch)
+{
+    uint64_t deadline_ns = lks_env_now_ns(prefetch->env) + LKS_POLITE_NS;
+    bool in_time = true;
+
+    enter(prefetch);
+    prefetch->locked.polite_count++;
+    while (prefetch->locked.ready_size >= LKS_READY_SIZE &&
+           prefetch->locked.waiting_since_ns != LKS_FOREVER &&
+           !lks_cancelled(prefetch->cancel) && in_time)
+        in_time =
+            lks_monitor_wait(prefetch->env, prefetch->monitor, deadline_ns);
+    prefetch->locked.polite_count--;
     leave(prefetch);
 }

@@ -13,7 +13,7 @@
 #define LKS_POLL_DEBT_MAX 4  /* looks of those who starve, to be paid back */
 
 /* With so much ready for a caller that waits, fetching more makes pauses. */
-#define LKS_READY_SIZE (8u << 20)
+#define LKS_READY_SIZE (12u << 20)
 #define LKS_POLITE_NS (1 * LKS_NS_PER_MS)
 
 /* What the planner waits for. */
@@ -52,6 +52,11 @@ struct lks_prefetch {
     uint32_t ranks;
     struct lks_monitor *monitor;
 
+    /* What a caller that waits can do for it: false if it was no use. NULL: it
+     * only waits. */
+    bool (*help)(void *arg);
+    void *help_arg;
+
     struct {
         struct lks_batch *batches[LKS_WINDOW_MAX]; /* in order, a ring */
         size_t first;
@@ -63,9 +68,11 @@ struct lks_prefetch {
         int64_t poll_credit; /* looks that steps handed out have paid for */
         uint64_t waiting_since_ns; /* LKS_FOREVER: no caller waits */
         uint64_t hungry_since_ns;  /* when the first wait for this step began */
+        bool caller_sleeps;        /* and must be woken */
         enum lks_planner_need planner_need;
-        bool planner_ended;     /* for good, and `error` says why */
-        struct lks_error error; /* or its last trouble, while it goes on */
+        uint64_t planner_until_ns; /* or LKS_FOREVER; then it looks again */
+        bool planner_ended;        /* for good, and `error` says why */
+        struct lks_error error;    /* or its last trouble, while it goes on */
         struct lks_sighting sighting;
         struct lks_counts counts;
     } locked; /* by monitor */
@@ -146,5 +153,9 @@ void lks_prefetch_fetched(struct lks_prefetch *prefetch,
                           const struct lks_fetch_cost *cost,
                           enum lks_status status,
                           const struct lks_error *error);
+
+/* For who fetches, between two fetches: pauses while a caller waits although
+ * much is ready. */
+void lks_prefetch_let_caller_come(struct lks_prefetch *prefetch);
 
 #endif

@@ -21,6 +21,7 @@
 struct lks_block {
     uint8_t *data; /* at a multiple of LKS_FRAME_ALIGN */
     size_t size;
+    uint32_t processor; /* of who fills it, and has it in its cache */
 };
 
 /* Where blocks come from, if not from the heap; zeroed: from there. */

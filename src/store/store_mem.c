@@ -345,6 +345,7 @@ static const struct lks_store_ops mem_ops = {
     .remove = mem_remove,
     .stat = mem_stat,
     .close = mem_close,
+    .works_here = true,
 };
 
 enum lks_status lks_store_mem_open(const char *name,

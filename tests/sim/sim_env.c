@@ -196,6 +196,12 @@ static uint32_t env_processors(const struct lks_env *env)
     return 8;
 }
 
+static uint32_t env_this_processor(const struct lks_env *env)
+{
+    (void)env;
+    return 0;
+}
+
 const struct lks_env_ops sim_env_ops = {
     .now_ns = env_now_ns,
     .wall_ms = env_wall_ms,
@@ -212,4 +218,5 @@ const struct lks_env_ops sim_env_ops = {
     .pid = env_pid,
     .host = env_host,
     .processors = env_processors,
+    .this_processor = env_this_processor,
 };

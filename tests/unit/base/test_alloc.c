@@ -86,6 +86,23 @@ static void aligned_memory_is_aligned(void **state)
     }
 }
 
+static void large_aligned_memory_is_whole_and_begins_a_huge_page(void **state)
+{
+    static const size_t sizes[] = {(2u << 20) - 1, 2u << 20, (6u << 20) + 5};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        uint8_t *memory = lks_alloc_aligned(64, sizes[i]);
+        size_t alignment = sizes[i] >= 2u << 20 ? 2u << 20 : 64;
+
+        assert_non_null(memory);
+        assert_int_equal((uintptr_t)memory % alignment, 0);
+        memory[0] = 1;
+        memory[sizes[i] - 1] = 1;
+        lks_free(memory);
+    }
+}
+
 static void only_the_nth_allocation_fails(void **state)
 {
     void *memory[4];
@@ -181,6 +198,7 @@ int main(void)
         cmocka_unit_test(zeroed_memory_is_zero_and_does_not_overflow),
         cmocka_unit_test(copies_have_the_same_bytes),
         cmocka_unit_test(aligned_memory_is_aligned),
+        cmocka_unit_test(large_aligned_memory_is_whole_and_begins_a_huge_page),
         cmocka_unit_test(only_the_nth_allocation_fails),
         cmocka_unit_test(each_kind_of_allocation_can_fail),
         cmocka_unit_test(one_allocation_fails_among_many_threads),

@@ -349,6 +349,7 @@ static void a_process_held_to_one_processor_knows_it(void **state)
     }
     assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
     assert_int_equal(lks_env_processors(lks_env_real()), 1);
+    assert_true(CPU_ISSET(lks_env_this_processor(lks_env_real()), &one));
     assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
 }
 

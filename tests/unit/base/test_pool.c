@@ -222,6 +222,37 @@ static void freeing_waits_for_the_running_and_drops_the_rest(void **state)
     assert_int_equal(dropped[1].runs, 0);
 }
 
+static void who_takes_a_job_does_it_instead_of_the_pool(void **state)
+{
+    struct counted waiting[2] = {{{count_run, NULL}, 0},
+                                 {{count_run, NULL}, 0}};
+    struct world world;
+    struct slow slow = {.job = {run_until_the_pool_stops, NULL},
+                        .world = &world};
+    struct lks_pool *pool;
+    struct lks_error error;
+
+    (void)state;
+    world_init(&world, 1);
+    assert_status(LKS_OK, lks_pool_new(&world.env, "slow", 1, &pool, &error));
+    lks_pool_submit(pool, &slow.job);
+    while (!atomic_load(&slow.begun))
+        lks_env_sleep_ns(&world.env, LKS_NS_PER_MS);
+    atomic_store(&world.wake_count, 0);
+    assert_null(lks_pool_take(pool));
+    lks_pool_submit(pool, &waiting[0].job);
+    lks_pool_submit(pool, &waiting[1].job);
+    assert_ptr_equal(lks_pool_take(pool), &waiting[0].job);
+    assert_ptr_equal(lks_pool_take(pool), &waiting[1].job);
+    assert_null(lks_pool_take(pool));
+    /* It is as if it had never been there. */
+    lks_pool_submit(pool, &waiting[0].job);
+    assert_ptr_equal(lks_pool_take(pool), &waiting[0].job);
+    atomic_store(&slow.others_wait, true);
+    lks_pool_free(pool);
+    assert_int_equal(waiting[0].runs + waiting[1].runs, 0);
+}
+
 static void a_dropped_job_can_be_submitted_elsewhere(void **state)
 {
     const struct lks_env *env = lks_env_real();
@@ -357,6 +388,7 @@ int main(void)
         cmocka_unit_test(one_thread_runs_jobs_in_the_order_they_came),
         cmocka_unit_test(as_many_jobs_run_at_once_as_there_are_threads),
         cmocka_unit_test(freeing_waits_for_the_running_and_drops_the_rest),
+        cmocka_unit_test(who_takes_a_job_does_it_instead_of_the_pool),
         cmocka_unit_test(a_dropped_job_can_be_submitted_elsewhere),
         cmocka_unit_test(a_job_may_submit_itself_again),
         cmocka_unit_test(a_job_may_free_itself),

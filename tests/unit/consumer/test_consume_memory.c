@@ -119,14 +119,26 @@ static struct lks_block take(struct lks_shelf *shelf, size_t size)
     return block;
 }
 
+static uint32_t processor; /* that the test says it is on */
+
+static uint32_t that_processor(const struct lks_env *env)
+{
+    (void)env;
+    return processor;
+}
+
 static struct lks_shelf *new_shelf(uint64_t size_max)
 {
     static const struct lks_block_source heap;
+    static struct lks_env_ops ops;
+    static struct lks_env env = {.ops = &ops};
     struct lks_shelf *shelf = NULL;
     struct lks_error error;
 
-    assert_status(LKS_OK, lks_shelf_new(lks_env_real(), size_max, &heap, &shelf,
-                                        &error));
+    ops = *lks_env_real()->ops;
+    ops.this_processor = that_processor;
+    processor = 0;
+    assert_status(LKS_OK, lks_shelf_new(&env, size_max, &heap, &shelf, &error));
     return shelf;
 }
 
@@ -152,6 +164,41 @@ static void a_block_that_was_given_is_taken_again(void **state)
     second = take(shelf, BLOCK - 1); /* fresh: too small for a shelf */
     assert_int_equal(second.size, BLOCK - 1);
     lks_shelf_give(shelf, &second);
+    lks_shelf_give(shelf, &first);
+    lks_shelf_release(shelf);
+}
+
+static void a_processor_takes_what_it_has_in_its_cache(void **state)
+{
+    struct lks_shelf *shelf = new_shelf(100 * BLOCK);
+    struct lks_block first = take(shelf, BLOCK);
+    uint8_t *firsts = first.data;
+    struct lks_block second;
+    uint8_t *seconds;
+
+    (void)state;
+    processor = 1;
+    second = take(shelf, BLOCK);
+    seconds = second.data;
+    processor = 2; /* Who gives it does not matter. */
+    lks_shelf_give(shelf, &first);
+    lks_shelf_give(shelf, &second);
+
+    processor = 0;
+    first = take(shelf, BLOCK);
+    assert_ptr_equal(first.data, firsts);
+    lks_shelf_give(shelf, &first);
+    processor = 1;
+    second = take(shelf, BLOCK);
+    assert_ptr_equal(second.data, seconds);
+    /* Another's is better than fresh memory, and is its own from then on. */
+    first = take(shelf, BLOCK);
+    assert_ptr_equal(first.data, firsts);
+    lks_shelf_give(shelf, &first);
+    lks_shelf_give(shelf, &second);
+    processor = 0;
+    first = take(shelf, BLOCK);
+    assert_ptr_equal(first.data, seconds);
     lks_shelf_give(shelf, &first);
     lks_shelf_release(shelf);
 }
@@ -228,6 +275,7 @@ int main(void)
         cmocka_unit_test(running_out_of_memory_is_survived),
         cmocka_unit_test(what_failed_for_memory_may_be_asked_again),
         cmocka_unit_test(a_block_that_was_given_is_taken_again),
+        cmocka_unit_test(a_processor_takes_what_it_has_in_its_cache),
         cmocka_unit_test(a_shelf_keeps_to_its_bound),
         cmocka_unit_test(a_shelf_lives_as_long_as_its_last_holder),
         cmocka_unit_test(batches_use_the_memory_of_released_ones),

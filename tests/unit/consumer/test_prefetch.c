@@ -1,6 +1,7 @@
 /*
- * The pause of those who fetch for a caller that is short of a processor. The
- * rest of the window is tested through consumers.
+ * Who fetches and who waits when processors are short: the pause of the former,
+ * and the help of the latter. The rest of the window is tested through
+ * consumers.
  */
 #include "consumer/prefetch.h"
 #include "support/check.h"
@@ -36,6 +37,8 @@ struct window {
     struct lks_prefetch prefetch;
     struct lks_batch batches[3];
     struct lks_fetch fetches[3];
+    int helped_count; /* by the caller */
+    int help_max;
 };
 
 static void window_init(struct window *window, uint64_t fetch_size)
@@ -77,6 +80,13 @@ static void fetched(struct window *window, int i)
                          NULL);
 }
 
+/* By a thread that does nothing else. */
+static void fetched_by_another(struct window *window, int i)
+{
+    fetched(window, i);
+    lks_prefetch_let_caller_come(&window->prefetch);
+}
+
 static void who_fetches_lets_a_caller_come_that_has_much(void **state)
 {
     struct window window;
@@ -86,12 +96,12 @@ static void who_fetches_lets_a_caller_come_that_has_much(void **state)
     window.prefetch.locked.waiting_since_ns = 0;
 
     /* The first is still under way. */
-    fetched(&window, 1);
+    fetched_by_another(&window, 1);
     assert_int_equal(window.world.wait_count, 0);
-    fetched(&window, 2);
+    fetched_by_another(&window, 2);
     assert_int_equal(window.world.wait_count, 1);
     assert_int_equal(window.world.now_ns, LKS_POLITE_NS);
-    fetched(&window, 0);
+    fetched_by_another(&window, 0);
     assert_int_equal(window.world.now_ns, 2 * LKS_POLITE_NS);
     window_done(&window);
 }
@@ -103,7 +113,7 @@ static void who_fetches_goes_on_when_no_caller_waits(void **state)
     (void)state;
     window_init(&window, LKS_READY_SIZE);
     for (int i = 0; i < 3; i++)
-        fetched(&window, i);
+        fetched_by_another(&window, i);
     assert_int_equal(window.world.wait_count, 0);
     window_done(&window);
 }
@@ -116,7 +126,7 @@ static void who_fetches_goes_on_when_cancelled(void **state)
     window_init(&window, LKS_READY_SIZE);
     window.prefetch.locked.waiting_since_ns = 0;
     lks_cancel_set(&window.cancel);
-    fetched(&window, 0);
+    fetched_by_another(&window, 0);
     assert_int_equal(window.world.wait_count, 0);
     window_done(&window);
 }
@@ -131,13 +141,76 @@ static void what_was_taken_does_not_count(void **state)
 
     (void)state;
     window_init(&window, LKS_READY_SIZE / 2);
-    fetched(&window, 0);
+    fetched_by_another(&window, 0);
     assert_status(LKS_OK, lks_prefetch_take(&window.prefetch, 0, &batch,
                                             &report, &error));
     assert_ptr_equal(batch, &window.batches[0]);
     window.prefetch.locked.waiting_since_ns = 0;
-    fetched(&window, 1);
+    fetched_by_another(&window, 1);
     assert_int_equal(window.world.wait_count, 0);
+    window_done(&window);
+}
+
+static bool fetch_next(void *arg)
+{
+    struct window *window = arg;
+
+    if (window->helped_count == window->help_max)
+        return false;
+    /* The oldest comes last. */
+    fetched(window, 2 - window->helped_count++);
+    return true;
+}
+
+static enum lks_status take(struct window *window, struct lks_error *error)
+{
+    struct lks_wait_report report;
+    struct lks_batch *batch;
+
+    window->prefetch.help = fetch_next;
+    window->prefetch.help_arg = window;
+    return lks_prefetch_take(&window->prefetch, 1000, &batch, &report, error);
+}
+
+static void a_caller_that_waits_fetches_until_its_batch_is_there(void **state)
+{
+    struct window window;
+    struct lks_error error;
+
+    (void)state;
+    window_init(&window, LKS_READY_SIZE / 4);
+    window.help_max = 3;
+    assert_status(LKS_OK, take(&window, &error));
+    assert_int_equal(window.helped_count, 3);
+    assert_int_equal(window.world.wait_count, 0);
+    window_done(&window);
+}
+
+static void a_caller_that_can_do_nothing_sleeps(void **state)
+{
+    struct window window;
+    struct lks_error error;
+
+    (void)state;
+    window_init(&window, LKS_READY_SIZE / 4);
+    window.help_max = 2;
+    assert_status(LKS_TIMEOUT, take(&window, &error));
+    assert_int_equal(window.helped_count, 2);
+    assert_int_equal(window.world.wait_count, 1);
+    window_done(&window);
+}
+
+static void a_caller_leaves_its_processor_to_who_fetches_its_batch(void **state)
+{
+    struct window window;
+    struct lks_error error;
+
+    (void)state;
+    window_init(&window, LKS_READY_SIZE / 2);
+    window.help_max = 3;
+    assert_status(LKS_TIMEOUT, take(&window, &error));
+    assert_int_equal(window.helped_count, 2);
+    assert_int_equal(window.world.wait_count, 1);
     window_done(&window);
 }
 
@@ -148,6 +221,10 @@ int main(void)
         cmocka_unit_test(who_fetches_goes_on_when_no_caller_waits),
         cmocka_unit_test(who_fetches_goes_on_when_cancelled),
         cmocka_unit_test(what_was_taken_does_not_count),
+        cmocka_unit_test(a_caller_that_waits_fetches_until_its_batch_is_there),
+        cmocka_unit_test(a_caller_that_can_do_nothing_sleeps),
+        cmocka_unit_test(
+            a_caller_leaves_its_processor_to_who_fetches_its_batch),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
