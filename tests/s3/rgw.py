@@ -67,6 +67,12 @@ rgw_gc_processor_period = 2
 rgw_gc_processor_max_time = 2
 """
 
+# The disk is made of memory. Giving that back with each object that is removed
+# makes a seventh of a PUT page faults, and unequally many from one to the next.
+KEEP_MEMORY = {"MALLOC_ARENA_MAX": "1",
+               "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
+               "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
+
 KEYRINGS = [
     ("mon.", ["mon", "allow *"]),
     ("client.admin", ["mon", "allow *", "osd", "allow *", "mgr", "allow *"]),
@@ -110,10 +116,11 @@ class Gateway:
             raise RuntimeError(f"{' '.join(command)}: {result.stderr}")
         return result.stdout
 
-    def spawn(self, *command):
+    def spawn(self, *command, settings={}):
         log = open(self.folder / "log" / f"{command[0]}.out", "wb")
         self.processes.append(subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            env={**os.environ, **settings}))
         log.close()
 
     def start(self):
@@ -143,7 +150,8 @@ class Gateway:
                   config)
         self.tool("ceph", "-c", config, "osd", "crush", "add", "osd.0", "1.0",
                   "root=default", "host=localhost")
-        self.spawn("ceph-osd", "-f", "-i", "0", "-c", config)
+        self.spawn("ceph-osd", "-f", "-i", "0", "-c", config,
+                   settings=KEEP_MEMORY)
         self.spawn("radosgw", "-f", "-n", "client.rgw.a", "-c", config)
         self.wait()
         self.tool("radosgw-admin", "-n", "client.rgw.a", "-c", config, "user",
