@@ -171,9 +171,6 @@ void bench_close(struct bench *bench)
                     "the store's own tool, such as aws s3 rm --recursive %s\n",
                     bench->url);
     }
-    for (uint64_t i = 0; bench->keys != NULL && i < bench->count; i++)
-        free(bench->keys[i]);
-    free(bench->keys);
     free(bench->payload);
 }
 

@@ -64,7 +64,7 @@ struct bench {
     char stream_name[32];      /* the last one's, below `url` */
     uint8_t *payload;          /* of one object */
     struct lks_stream *stream; /* there, for who reads it; closed with it */
-    char **keys;               /* of its `count` objects, in `store` */
+    void *own;                 /* what the command keeps */
 
     /* Of the last measurement. */
     uint64_t request_count;

@@ -7,11 +7,14 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "bench.h"
 #include "commands.h"
 #include "interrupt.h"
 #include "report.h"
+
+#define HUGE_PAGE_SIZE (UINT64_C(2) << 20)
 
 static const struct arg_option options[] = {
     BENCH_OPTIONS,
@@ -31,6 +34,17 @@ static const struct arg_option options[] = {
      .text = "reads of each at a time"},
 };
 
+/*
+ * What outlives a measurement: the warming up is to last, as it does in a
+ * training run, whose memory is fresh and whose connections are made once.
+ */
+struct readers {
+    char **keys;       /* of the steps' objects, in the bench's store */
+    uint8_t **buffers; /* one for each thread of the raw side */
+    struct lks_consumer *consumers[BENCH_WORKERS_MAX];
+    char beginning[LKS_STATE_SIZE_MAX];
+};
+
 struct raw_gets {
     struct bench *bench;
     bool checksum;
@@ -38,30 +52,33 @@ struct raw_gets {
     atomic_uint_fast32_t checksums; /* so that it is not left out */
 };
 
+/* Of what a rank reads of a TGB. */
+static uint64_t range_size(const struct bench *bench)
+{
+    return bench_frame_size(bench) * bench->slices / bench->worker_count;
+}
+
 static enum lks_status get_ranges(void *shared,
                                   size_t index,
                                   struct lks_error *error)
 {
     struct raw_gets *gets = shared;
     struct bench *bench = gets->bench;
-    uint64_t size =
-        bench_frame_size(bench) * bench->slices / bench->worker_count;
+    const struct readers *readers = bench->own;
+    uint8_t *data = readers->buffers[index];
+    uint64_t size = range_size(bench);
     uint64_t rank = index / bench->depth_count, step;
     enum lks_status status = LKS_OK;
-    uint8_t *data = malloc(size);
 
-    if (data == NULL)
-        return fail(error, LKS_NO_MEMORY, "out of memory for %" PRIu64 " bytes",
-                    size);
     while (status == LKS_OK &&
            (step = atomic_fetch_add(&gets->next[rank], 1)) < bench->count) {
-        status = interrupted() ? fail(error, LKS_CANCELLED, "interrupted")
-                               : lks_object_get(bench->store, bench->keys[step],
-                                                rank * size, data, size, error);
+        status = interrupted()
+                     ? fail(error, LKS_CANCELLED, "interrupted")
+                     : lks_object_get(bench->store, readers->keys[step],
+                                      rank * size, data, size, error);
         if (status == LKS_OK && gets->checksum)
             atomic_fetch_xor(&gets->checksums, lks_crc32c(data, size));
     }
-    free(data);
     return status;
 }
 
@@ -94,29 +111,23 @@ static enum lks_status measure_raw_crc(struct bench *bench,
     return get_all(bench, true, out_seconds, error);
 }
 
-/* From opening on, since that is when fetching ahead begins. */
+/* With what was fetched ahead forgotten, and the threads that fetch anew. */
 static enum lks_status read_steps(void *shared,
                                   size_t index,
                                   struct lks_error *error)
 {
     struct bench *bench = shared;
-    struct lks_consumer *consumer = NULL;
+    const struct readers *readers = bench->own;
+    struct lks_consumer *consumer = readers->consumers[index];
     enum lks_status status;
 
-    status = lks_consumer_open(bench->stream, (uint32_t)index,
-                               (uint32_t)bench->worker_count, 1, 0,
-                               bench->args->options, &consumer, error);
-    if (status != LKS_OK)
-        return status;
-    interrupt_watch_consumer(consumer);
+    status = lks_consumer_restore(consumer, readers->beginning, error);
     for (uint64_t i = 0; i < bench->count && status == LKS_OK; i++) {
         struct lks_batch *batch = NULL;
 
         status = lks_consumer_next(consumer, &batch, error);
         lks_batch_release(batch);
     }
-    interrupt_unwatch(consumer);
-    lks_consumer_close(consumer);
     return status;
 }
 
@@ -173,10 +184,11 @@ static enum lks_status write_stream(struct bench *bench,
     return status;
 }
 
-/* As key of the bench's own store, which is opened above the stream. */
+/* As a key of the bench's own store, which is opened above the stream. */
 static enum lks_status keep_key(const char *line, void *arg)
 {
     struct bench *bench = arg;
+    struct readers *readers = bench->own;
     json_t *entry = json_loads(line, 0, NULL);
     json_int_t step = -1;
     const char *object = "";
@@ -187,24 +199,83 @@ static enum lks_status keep_key(const char *line, void *arg)
     json_decref(entry);
     if (step < 0 || (uint64_t)step >= bench->count)
         return LKS_CANCELLED;
-    bench->keys[step] = strdup(key);
-    return bench->keys[step] != NULL ? LKS_OK : LKS_CANCELLED;
+    readers->keys[step] = strdup(key);
+    return readers->keys[step] != NULL ? LKS_OK : LKS_CANCELLED;
 }
 
-static enum lks_status find_objects(struct bench *bench,
-                                    struct lks_error *error)
+/* As a stream's own blocks: what is under a copy must not decide. */
+static uint8_t *new_buffer(uint64_t size)
 {
-    bench->keys = calloc(bench->count, sizeof(*bench->keys));
-    if (bench->keys == NULL)
+    uint64_t room = (size + HUGE_PAGE_SIZE - 1) / HUGE_PAGE_SIZE;
+    uint8_t *buffer = aligned_alloc(HUGE_PAGE_SIZE, room * HUGE_PAGE_SIZE);
+
+    if (buffer != NULL)
+        madvise(buffer, size - size % HUGE_PAGE_SIZE, MADV_HUGEPAGE);
+    return buffer;
+}
+
+static enum lks_status open_raw(struct bench *bench, struct lks_error *error)
+{
+    struct readers *readers = bench->own;
+    uint64_t threads = bench->worker_count * bench->depth_count;
+
+    readers->keys = calloc(bench->count, sizeof(*readers->keys));
+    readers->buffers = calloc(threads, sizeof(*readers->buffers));
+    if (readers->keys == NULL || readers->buffers == NULL)
         return fail(error, LKS_NO_MEMORY, "out of memory");
+    for (uint64_t i = 0; i < threads; i++) {
+        readers->buffers[i] = new_buffer(range_size(bench));
+        if (readers->buffers[i] == NULL)
+            return fail(error, LKS_NO_MEMORY,
+                        "out of memory for %" PRIu64 " bytes",
+                        range_size(bench));
+    }
     return lks_stream_log(bench->stream, 0, bench->count, keep_key, bench,
                           error);
+}
+
+static enum lks_status open_consumers(struct bench *bench,
+                                      struct lks_error *error)
+{
+    struct readers *readers = bench->own;
+    enum lks_status status = LKS_OK;
+
+    for (uint32_t i = 0; i < bench->worker_count && status == LKS_OK; i++) {
+        status =
+            lks_consumer_open(bench->stream, i, (uint32_t)bench->worker_count,
+                              1, 0, bench->args->options,
+                              &readers->consumers[i], error);
+        if (status == LKS_OK)
+            interrupt_watch_consumer(readers->consumers[i]);
+    }
+    if (status == LKS_OK)
+        status = lks_consumer_state(readers->consumers[0], readers->beginning,
+                                    sizeof(readers->beginning), error);
+    return status;
+}
+
+static void close_readers(struct bench *bench)
+{
+    struct readers *readers = bench->own;
+    uint64_t threads = bench->worker_count * bench->depth_count;
+
+    for (uint64_t i = 0; i < bench->worker_count; i++) {
+        interrupt_unwatch(readers->consumers[i]);
+        lks_consumer_close(readers->consumers[i]);
+    }
+    for (uint64_t i = 0; readers->keys != NULL && i < bench->count; i++)
+        free(readers->keys[i]);
+    for (uint64_t i = 0; readers->buffers != NULL && i < threads; i++)
+        free(readers->buffers[i]);
+    free(readers->keys);
+    free(readers->buffers);
 }
 
 static int run(struct args *args)
 {
     const struct bench_sides sides = {measure_raw, measure_raw_crc,
                                       measure_ours};
+    struct readers readers = {.keys = NULL};
     struct bench bench;
     struct lks_error error;
     enum lks_status status;
@@ -219,15 +290,19 @@ static int run(struct args *args)
                             "multiple of --ranks %" PRIu64,
                             bench.slices, bench.worker_count);
 
+    bench.own = &readers;
     bench.item = "step"; /* as one rank takes it */
     bench.item_count = bench.count * bench.worker_count;
     status = bench_open(&bench, &error);
     if (status == LKS_OK)
         status = write_stream(&bench, &error);
     if (status == LKS_OK)
-        status = find_objects(&bench, &error);
+        status = open_raw(&bench, &error);
+    if (status == LKS_OK)
+        status = open_consumers(&bench, &error);
     code = status == LKS_OK ? bench_run(&bench, &sides)
                             : report_error(args, &error);
+    close_readers(&bench);
     bench_close(&bench);
     return code;
 }
