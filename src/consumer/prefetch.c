@@ -202,6 +202,15 @@ static void report_locked(struct lks_prefetch *prefetch,
                               : prefetch->locked.error;
 }
 
+/* Of large batches one may well be there before the one ahead of it. */
+static bool has_much_locked(const struct lks_prefetch *prefetch)
+{
+    uint64_t two_batches = 2 * prefetch->locked.batch_size;
+
+    return prefetch->locked.ready_size >=
+           (two_batches > LKS_READY_SIZE ? two_batches : LKS_READY_SIZE);
+}
+
 /* Leaves the monitor meanwhile. With much that is ready and is not what it
  * waits for, the caller had better leave its processor to the one who fetches
  * that. */
@@ -209,7 +218,7 @@ static bool help_locked(struct lks_prefetch *prefetch)
 {
     bool helped;
 
-    if (prefetch->help == NULL || prefetch->locked.ready_size >= LKS_READY_SIZE)
+    if (prefetch->help == NULL || has_much_locked(prefetch))
         return false;
     leave(prefetch);
     helped = prefetch->help(prefetch->help_arg);
@@ -490,7 +499,7 @@ void lks_prefetch_let_caller_come(struct lks_prefetch *prefetch)
 
     enter(prefetch);
     prefetch->locked.polite_count++;
-    while (prefetch->locked.ready_size >= LKS_READY_SIZE &&
+    while (has_much_locked(prefetch) &&
            prefetch->locked.waiting_since_ns != LKS_FOREVER &&
            !lks_cancelled(prefetch->cancel) && in_time)
         in_time =

@@ -12,7 +12,8 @@
 #define LKS_WINDOW_MAX 1024u /* batches, however small they are */
 #define LKS_POLL_DEBT_MAX 4  /* looks of those who starve, to be paid back */
 
-/* With so much ready for a caller that waits, fetching more makes pauses. */
+/* With so much ready for a caller that waits, and two batches of it, fetching
+ * more makes pauses. */
 #define LKS_READY_SIZE (12u << 20)
 #define LKS_POLITE_NS (1 * LKS_NS_PER_MS)
 

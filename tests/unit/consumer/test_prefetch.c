@@ -126,8 +126,23 @@ static void who_fetches_goes_on_when_cancelled(void **state)
     window_init(&window, LKS_READY_SIZE);
     window.prefetch.locked.waiting_since_ns = 0;
     lks_cancel_set(&window.cancel);
-    fetched_by_another(&window, 0);
+    for (int i = 0; i < 3; i++)
+        fetched_by_another(&window, i);
     assert_int_equal(window.world.wait_count, 0);
+    window_done(&window);
+}
+
+static void one_large_batch_is_not_much(void **state)
+{
+    struct window window;
+
+    (void)state;
+    window_init(&window, LKS_READY_SIZE);
+    window.prefetch.locked.waiting_since_ns = 0;
+    fetched_by_another(&window, 1);
+    assert_int_equal(window.world.wait_count, 0);
+    fetched_by_another(&window, 2);
+    assert_int_equal(window.world.wait_count, 1);
     window_done(&window);
 }
 
@@ -220,6 +235,7 @@ int main(void)
         cmocka_unit_test(who_fetches_lets_a_caller_come_that_has_much),
         cmocka_unit_test(who_fetches_goes_on_when_no_caller_waits),
         cmocka_unit_test(who_fetches_goes_on_when_cancelled),
+        cmocka_unit_test(one_large_batch_is_not_much),
         cmocka_unit_test(what_was_taken_does_not_count),
         cmocka_unit_test(a_caller_that_waits_fetches_until_its_batch_is_there),
         cmocka_unit_test(a_caller_that_can_do_nothing_sleeps),
