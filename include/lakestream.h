@@ -353,9 +353,9 @@ LKS_API enum lks_status lks_consumer_set_allocator(
 
 /*
  * The next batch, to be released. LKS_ENDED after the last one; LKS_TIMEOUT
- * after starve_timeout_ms, naming the step and the head it waited at;
- * LKS_RECLAIMED with the first live step; LKS_CORRUPT rather than short or
- * wrong data.
+ * after starve_timeout_ms, or one read of a local file later, naming the step
+ * and the head it waited at; LKS_RECLAIMED with the first live step;
+ * LKS_CORRUPT rather than short or wrong data.
  */
 LKS_API enum lks_status lks_consumer_next(struct lks_consumer *consumer,
                                           struct lks_batch **out_batch,

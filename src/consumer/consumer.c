@@ -15,21 +15,28 @@
 #define RENEW_PAUSE_MS 10000u
 #define RENEWALS_MAX 50u /* per second, of all ranks that wait */
 
-/* Threads of its own: of files as many as keep the processors busy, together
- * with a caller that waits (lks_planner_help). */
+/* One is kept beside the first, in case that one does wait. */
+#define LOCAL_FETCHES_MIN 2u
+
+static bool works_here(const struct lks_consumer *consumer)
+{
+    struct lks_store *store = consumer->stream->store;
+
+    return store->ops->works_here != NULL && store->ops->works_here(store);
+}
+
 static uint32_t choose_fetch_count(const struct lks_consumer *consumer,
                                    const struct lks_options *options)
 {
-    const struct lks_store *store = consumer->stream->store;
     uint32_t count = (uint32_t)lks_options_number(options, LKS_OPTION_FETCHES);
-    uint32_t others;
+    uint32_t useful;
 
-    if (!store->ops->works_here)
+    if (!works_here(consumer))
         return count;
-    others = lks_env_processors(consumer->stream->env) - 1;
-    if (others == 0)
-        others = 1;
-    return count < others ? count : others;
+    useful = lks_env_processors(consumer->stream->env);
+    if (useful < LOCAL_FETCHES_MIN)
+        useful = LOCAL_FETCHES_MIN;
+    return count < useful ? count : useful;
 }
 
 static void set_fields(struct lks_consumer *consumer,
@@ -54,7 +61,7 @@ static void set_fields(struct lks_consumer *consumer,
     planner->follower = &consumer->follower;
     planner->prefetch = prefetch;
     planner->fetch_count = choose_fetch_count(consumer, options);
-    if (consumer->stream->store->ops->works_here) {
+    if (works_here(consumer) && planner->fetch_count > 1) {
         prefetch->help = lks_planner_help;
         prefetch->help_arg = planner;
     }
@@ -116,6 +123,9 @@ enum lks_status lks_consumer_use_blocks(struct lks_consumer *consumer,
     lks_shelf_release(consumer->shelf);
     consumer->shelf = shelf;
     consumer->planner.shelf = shelf;
+    /* What the user's functions wait for may be held by who waits for us. */
+    if (source->allocate != NULL)
+        consumer->prefetch.help = NULL;
     return LKS_OK;
 }
 

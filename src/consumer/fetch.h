@@ -13,6 +13,7 @@ struct lks_fetch_cost {
     uint64_t needed_size;   /* payloads, as stored */
     uint64_t payload_size;  /* payloads, as appended */
     uint64_t returned_size; /* memory reserved for it that it has no need of */
+    uint64_t duration_ns;   /* set by who measures it */
 };
 
 /*

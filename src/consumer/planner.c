@@ -34,11 +34,14 @@ static void pause_retry(const struct lks_planner *planner, uint32_t *tries)
 static enum lks_status fetch_once(struct lks_fetch *fetch)
 {
     struct lks_planner *planner = fetch->batch->planner;
+    const struct lks_env *env = planner->stream->env;
+    uint64_t begin_ns = lks_env_now_ns(env);
     struct lks_fetch_cost cost = {0};
     struct lks_error error;
     enum lks_status status;
 
     status = lks_fetch_read(fetch, planner->cancel, &cost, &error);
+    cost.duration_ns = lks_env_now_ns(env) - begin_ns;
     lks_prefetch_fetched(planner->prefetch, fetch, &cost, status, &error);
     return status;
 }
@@ -306,14 +309,17 @@ enum lks_status lks_planner_start(struct lks_planner *planner,
                                   struct lks_error *error)
 {
     const struct lks_env *env = planner->stream->env;
+    uint32_t thread_count = planner->fetch_count;
     enum lks_status status;
 
     assert(planner->pool == NULL);
     assert(planner->ahead_count == 0);
 
     planner->step = step;
-    status = lks_pool_new(env, "lks-fetch", planner->fetch_count,
-                          &planner->pool, error);
+    if (planner->prefetch->help != NULL)
+        thread_count--; /* The caller is one of those who fetch. */
+    status =
+        lks_pool_new(env, "lks-fetch", thread_count, &planner->pool, error);
     if (status != LKS_OK)
         return status;
     status = lks_thread_start(env, "lks-plan", planner_run, planner,

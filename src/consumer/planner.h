@@ -17,7 +17,7 @@ struct lks_planner {
     struct lks_follower *follower; /* the planner's while it runs */
     struct lks_prefetch *prefetch;
     struct lks_shelf *shelf;
-    uint32_t fetch_count; /* threads of a pool */
+    uint32_t fetch_count; /* at a time */
 
     struct lks_pool *pool;       /* NULL while it does not run */
     struct lks_pool *table_pool; /* NULL until a table is in a footer */

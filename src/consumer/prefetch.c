@@ -21,6 +21,7 @@ enum lks_status lks_prefetch_init(struct lks_prefetch *prefetch,
     *prefetch = (struct lks_prefetch){.env = env, .cancel = cancel};
     prefetch->locked.waiting_since_ns = LKS_FOREVER;
     prefetch->locked.hungry_since_ns = LKS_FOREVER;
+    prefetch->locked.fetch_ns = LKS_FOREVER;
     return lks_monitor_new(env, &prefetch->monitor, error);
 }
 
@@ -218,7 +219,8 @@ static bool help_locked(struct lks_prefetch *prefetch)
 {
     bool helped;
 
-    if (prefetch->help == NULL || has_much_locked(prefetch))
+    if (prefetch->help == NULL || has_much_locked(prefetch) ||
+        prefetch->locked.fetch_ns > LKS_QUICK_NS)
         return false;
     leave(prefetch);
     helped = prefetch->help(prefetch->help_arg);
@@ -258,7 +260,9 @@ static enum lks_status wait_and_take_locked(struct lks_prefetch *prefetch,
         bool helped = help_locked(prefetch);
 
         status = try_take_locked(prefetch, out_batch, error);
-        if (status == LKS_TIMEOUT && !helped) {
+        if (status == LKS_TIMEOUT && helped) {
+            in_time = lks_env_now_ns(prefetch->env) < deadline_ns;
+        } else if (status == LKS_TIMEOUT) {
             in_time = sleep_locked(prefetch, deadline_ns);
             status = try_take_locked(prefetch, out_batch, error);
         }
@@ -465,6 +469,7 @@ void lks_prefetch_fetched(struct lks_prefetch *prefetch,
     counts->get_count += cost->get_count;
     counts->fetched_size += cost->fetched_size;
     counts->needed_size += cost->needed_size;
+    prefetch->locked.fetch_ns = cost->duration_ns;
     if (status == LKS_OK) {
         assert(batch->locked.reserved >= cost->returned_size);
         batch->locked.fetches_left--;

@@ -17,6 +17,10 @@
 #define LKS_READY_SIZE (12u << 20)
 #define LKS_POLITE_NS (1 * LKS_NS_PER_MS)
 
+/* Nothing ends a read that has begun, so a caller that has a deadline fetches
+ * only while reads take no longer. */
+#define LKS_QUICK_NS (250 * LKS_NS_PER_MS)
+
 /* What the planner waits for. */
 enum lks_planner_need {
     LKS_NEED_NOTHING,
@@ -66,6 +70,7 @@ struct lks_prefetch {
         uint64_t ready_size; /* of what was fetched and not taken */
         size_t polite_count; /* fetchers that let the caller come first */
         uint64_t batch_size; /* what the last batch reserved */
+        uint64_t fetch_ns;   /* what the last fetch took; LKS_FOREVER: none */
         int64_t poll_credit; /* looks that steps handed out have paid for */
         uint64_t waiting_since_ns; /* LKS_FOREVER: no caller waits */
         uint64_t hungry_since_ns;  /* when the first wait for this step began */

@@ -157,9 +157,9 @@ struct lks_store_ops {
                              struct lks_call *call,
                              struct lks_error *error);
     void (*close)(struct lks_store *store);
-    /* Its calls are work of this machine and hardly ever wait: more of them at
-     * a time than there are processors only take turns. */
-    bool works_here;
+    /* Whether its calls are work of this machine and hardly ever wait: more of
+     * them at a time than there are processors only take turns. NULL: no. */
+    bool (*works_here)(struct lks_store *store);
 };
 
 /* A backend embeds this as its first member, and fills it by

@@ -114,7 +114,8 @@ static int clock_open(struct lks_file_store *file, int root_fd)
     return fd;
 }
 
-/* Whether the file system takes its times from this machine's clock. */
+/* Whether the file system is this machine's, and takes its times from its
+ * clock. */
 static bool is_local(int root_fd)
 {
     struct statfs fs;
@@ -292,8 +293,16 @@ static void file_close(struct lks_store *store)
     lks_free(file);
 }
 
+/* A server's file system can be as slow as any network. */
+static bool file_works_here(struct lks_store *store)
+{
+    int root_fd = atomic_load(&((struct lks_file_store *)store)->root_fd);
+
+    return root_fd >= 0 && is_local(root_fd);
+}
+
 static const struct lks_store_ops file_ops = {
-    .works_here = true,
+    .works_here = file_works_here,
     .get = file_get,
     .put = lks_file_put,
     .list = lks_file_list,

@@ -338,6 +338,12 @@ static void mem_close(struct lks_store *store)
     lks_free(store);
 }
 
+static bool mem_works_here(struct lks_store *store)
+{
+    (void)store;
+    return true;
+}
+
 static const struct lks_store_ops mem_ops = {
     .get = mem_get,
     .put = mem_put,
@@ -345,7 +351,7 @@ static const struct lks_store_ops mem_ops = {
     .remove = mem_remove,
     .stat = mem_stat,
     .close = mem_close,
-    .works_here = true,
+    .works_here = mem_works_here,
 };
 
 enum lks_status lks_store_mem_open(const char *name,

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 import warnings
 import weakref
 
@@ -103,6 +104,24 @@ def test_memory_is_used_again(place, fill):
         for batch in consumer:
             assert memoryview(batch) == bytes([batch.step % 256]) * 5000
     assert len(arena.given) < 40
+
+
+def test_who_waits_is_never_in_an_allocator(place, fill):
+    """It holds what others wait for, and is interrupted where it waits."""
+    url = place + "/slow"
+    ls.create(url)
+    fill(url, 60, lambda step: [bytes(100_000)])
+    threads = []
+
+    def slow(size):
+        threads.append(threading.get_ident())
+        time.sleep(0.001)
+        return numpy.empty(size, "uint8")
+
+    kept = []
+    with ls.Consumer(url, allocator=slow) as consumer:
+        kept.extend(consumer)
+    assert len(threads) >= 60 and threading.get_ident() not in threads
 
 
 def test_a_dataset_passes_it_on(url):

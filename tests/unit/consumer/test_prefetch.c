@@ -39,6 +39,8 @@ struct window {
     struct lks_fetch fetches[3];
     int helped_count; /* by the caller */
     int help_max;
+    uint64_t last_ns; /* what the last fetch took before */
+    uint64_t next_ns; /* what each of the caller's takes */
 };
 
 static void window_init(struct window *window, uint64_t fetch_size)
@@ -172,6 +174,7 @@ static bool fetch_next(void *arg)
 
     if (window->helped_count == window->help_max)
         return false;
+    window->world.now_ns += window->next_ns;
     /* The oldest comes last. */
     fetched(window, 2 - window->helped_count++);
     return true;
@@ -182,6 +185,7 @@ static enum lks_status take(struct window *window, struct lks_error *error)
     struct lks_wait_report report;
     struct lks_batch *batch;
 
+    window->prefetch.locked.fetch_ns = window->last_ns;
     window->prefetch.help = fetch_next;
     window->prefetch.help_arg = window;
     return lks_prefetch_take(&window->prefetch, 1000, &batch, &report, error);
@@ -229,6 +233,39 @@ static void a_caller_leaves_its_processor_to_who_fetches_its_batch(void **state)
     window_done(&window);
 }
 
+static void a_caller_does_not_begin_what_may_take_long(void **state)
+{
+    static const uint64_t last_ns[] = {LKS_QUICK_NS + 1, LKS_FOREVER};
+    struct window window;
+    struct lks_error error;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        window_init(&window, LKS_READY_SIZE / 4);
+        window.help_max = 3;
+        window.last_ns = last_ns[i];
+        assert_status(LKS_TIMEOUT, take(&window, &error));
+        assert_int_equal(window.helped_count, 0);
+        assert_int_equal(window.world.wait_count, 1);
+        window_done(&window);
+    }
+}
+
+static void a_caller_fetches_until_its_deadline_at_most(void **state)
+{
+    struct window window;
+    struct lks_error error;
+
+    (void)state;
+    window_init(&window, LKS_READY_SIZE / 4);
+    window.help_max = 3;
+    window.next_ns = 600 * LKS_NS_PER_MS; /* of the 1000 that it waits */
+    assert_status(LKS_TIMEOUT, take(&window, &error));
+    assert_int_equal(window.helped_count, 2);
+    assert_int_equal(window.world.wait_count, 0);
+    window_done(&window);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +278,8 @@ int main(void)
         cmocka_unit_test(a_caller_that_can_do_nothing_sleeps),
         cmocka_unit_test(
             a_caller_leaves_its_processor_to_who_fetches_its_batch),
+        cmocka_unit_test(a_caller_does_not_begin_what_may_take_long),
+        cmocka_unit_test(a_caller_fetches_until_its_deadline_at_most),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
