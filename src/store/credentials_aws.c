@@ -11,20 +11,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "store/credentials_ini.h"
+#include "store/credentials_profile.h"
 
 #define FILE_SIZE_MAX (1u << 20)
-#define SECTION_SIZE 160u
 
-/* The two files' texts, "" if there is no such file. */
-struct shared {
-    char *config;
-    char *credentials;
-    char section[SECTION_SIZE]; /* the profile's, in config */
-};
-
-/* A variable's value; an empty one counts as not set. */
-static const char *variable(const char *name)
+const char *lks_aws_variable(const char *name)
 {
     const char *value = getenv(name);
 
@@ -39,11 +30,20 @@ static bool is_true(const char *value)
 /* False when it is set and does not fit. */
 static bool take_variable(const char *name, char *value, size_t size)
 {
-    const char *text = variable(name);
+    const char *text = lks_aws_variable(name);
 
     if (text == NULL || value[0] != '\0')
         return true;
     return snprintf(value, size, "%s", text) < (int)size;
+}
+
+bool lks_has_control(const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            return true;
+    }
+    return false;
 }
 
 char *lks_file_text(const char *path, struct lks_error *error)
@@ -78,66 +78,17 @@ done:
     return text;
 }
 
-/* The file that `name` names, or else ~/.aws/<standard>. Not being there is
- * like being empty. */
-static enum lks_status read_shared(const char *name,
-                                   const char *standard,
-                                   char **out_text,
-                                   struct lks_error *error)
-{
-    const char *path = variable(name);
-    const char *home = variable("HOME");
-    char at_home[1024];
-    FILE *file;
-
-    if (path == NULL) {
-        snprintf(at_home, sizeof(at_home), "%s/.aws/%s",
-                 home != NULL ? home : "", standard);
-        path = at_home;
-    }
-    file = fopen(path, "re");
-    if (file == NULL) {
-        *out_text = lks_text_dup("");
-        return *out_text != NULL ? LKS_OK : lks_error_no_memory(error);
-    }
-    fclose(file);
-    *out_text = lks_file_text(path, error);
-    if (*out_text != NULL)
-        return LKS_OK;
-    return error != NULL ? error->status : LKS_DENIED;
-}
-
-/* The credentials file wins over the config file. */
-static bool of_profile(const struct shared *shared,
-                       const struct lks_aws *aws,
-                       const char *name,
-                       char *value,
-                       size_t size)
-{
-    return lks_ini_find(shared->credentials, aws->profile, name, value, size) ||
-           lks_ini_find(shared->config, shared->section, name, value, size);
-}
-
-static bool profile_says(const struct shared *shared,
-                         const struct lks_aws *aws,
-                         const char *name)
-{
-    char value[1024];
-
-    return of_profile(shared, aws, name, value, sizeof(value));
-}
-
 static enum lks_status read_environment_keys(struct lks_aws *aws,
                                              struct lks_error *error)
 {
     struct lks_keys *keys = &aws->keys;
 
     aws->source = LKS_KEYS_OF_ENVIRONMENT;
-    if (variable("AWS_ACCESS_KEY_ID") == NULL)
+    if (lks_aws_variable("AWS_ACCESS_KEY_ID") == NULL)
         return lks_error_set(error, LKS_INVALID,
                              "AWS_SECRET_ACCESS_KEY is set, but no "
                              "AWS_ACCESS_KEY_ID");
-    if (variable("AWS_SECRET_ACCESS_KEY") == NULL)
+    if (lks_aws_variable("AWS_SECRET_ACCESS_KEY") == NULL)
         return lks_error_set(error, LKS_INVALID,
                              "AWS_ACCESS_KEY_ID is set, but no "
                              "AWS_SECRET_ACCESS_KEY");
@@ -149,58 +100,6 @@ static enum lks_status read_environment_keys(struct lks_aws *aws,
         return LKS_OK;
     return lks_error_set(error, LKS_INVALID,
                          "the keys in the environment are too long");
-}
-
-/* A profile with keys, or a web identity of its own. */
-static bool read_profile(const struct shared *shared, struct lks_aws *aws)
-{
-    struct lks_keys *keys = &aws->keys;
-
-    if (of_profile(shared, aws, "role_arn", aws->role, sizeof(aws->role)) &&
-        of_profile(shared, aws, "web_identity_token_file", aws->token_file,
-                   sizeof(aws->token_file))) {
-        of_profile(shared, aws, "role_session_name", aws->session,
-                   sizeof(aws->session));
-        aws->source = LKS_KEYS_OF_WEB_IDENTITY;
-        return true;
-    }
-    if (!of_profile(shared, aws, "aws_access_key_id", keys->access_key,
-                    sizeof(keys->access_key)) ||
-        !of_profile(shared, aws, "aws_secret_access_key", keys->secret_key,
-                    sizeof(keys->secret_key)))
-        return false;
-    of_profile(shared, aws, "aws_session_token", keys->token,
-               sizeof(keys->token));
-    aws->source = LKS_KEYS_OF_PROFILE;
-    return true;
-}
-
-static enum lks_status refuse_profile(const struct shared *shared,
-                                      const struct lks_aws *aws,
-                                      bool asked_for,
-                                      struct lks_error *error)
-{
-    static const char *const unknown[] = {
-        "credential_process", "sso_session",       "sso_start_url",
-        "source_profile",     "credential_source",
-    };
-
-    for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
-        if (profile_says(shared, aws, unknown[i]))
-            return lks_error_set(error, LKS_INVALID,
-                                 "profile '%s' gets its keys by %s, which is "
-                                 "not known here: put them into the "
-                                 "environment, as in eval \"$(aws configure "
-                                 "export-credentials --format env)\"",
-                                 aws->profile, unknown[i]);
-    }
-    if (asked_for && !lks_ini_has(shared->config, shared->section) &&
-        !lks_ini_has(shared->credentials, aws->profile))
-        return lks_error_set(error, LKS_INVALID,
-                             "there is no profile '%s', which AWS_PROFILE "
-                             "names",
-                             aws->profile);
-    return LKS_OK;
 }
 
 /* Who may be told a container's token. */
@@ -229,8 +128,9 @@ static bool is_safe_container_url(const char *url)
 static enum lks_status read_container(struct lks_aws *aws,
                                       struct lks_error *error)
 {
-    const char *relative = variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
-    const char *full = variable("AWS_CONTAINER_CREDENTIALS_FULL_URI");
+    const char *relative =
+        lks_aws_variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
+    const char *full = lks_aws_variable("AWS_CONTAINER_CREDENTIALS_FULL_URI");
 
     aws->source = LKS_KEYS_OF_CONTAINER;
     if (relative != NULL)
@@ -256,7 +156,8 @@ static enum lks_status read_container(struct lks_aws *aws,
 static void read_instance(struct lks_aws *aws)
 {
     aws->source = LKS_KEYS_OF_INSTANCE;
-    aws->instance_disabled = is_true(variable("AWS_EC2_METADATA_DISABLED"));
+    aws->instance_disabled =
+        is_true(lks_aws_variable("AWS_EC2_METADATA_DISABLED"));
     take_variable("AWS_EC2_METADATA_SERVICE_ENDPOINT", aws->instance_url,
                   sizeof(aws->instance_url));
     if (aws->instance_url[0] == '\0')
@@ -266,43 +167,49 @@ static void read_instance(struct lks_aws *aws)
         aws->instance_url[strlen(aws->instance_url) - 1] = '\0';
 }
 
+static enum lks_status read_web_identity(struct lks_aws *aws,
+                                         struct lks_error *error)
+{
+    aws->source = LKS_KEYS_OF_WEB_IDENTITY;
+    if (lks_aws_variable("AWS_ROLE_ARN") == NULL)
+        return lks_error_set(error, LKS_INVALID,
+                             "AWS_WEB_IDENTITY_TOKEN_FILE is set, but no "
+                             "AWS_ROLE_ARN");
+    if (take_variable("AWS_WEB_IDENTITY_TOKEN_FILE", aws->token_file,
+                      sizeof(aws->token_file)) &&
+        take_variable("AWS_ROLE_ARN", aws->role, sizeof(aws->role)) &&
+        take_variable("AWS_ROLE_SESSION_NAME", aws->session,
+                      sizeof(aws->session)))
+        return LKS_OK;
+    return lks_error_set(error, LKS_INVALID,
+                         "AWS_ROLE_ARN or its like is too long");
+}
+
 /* The standard order. */
-static enum lks_status find_source(const struct shared *shared,
+static enum lks_status find_source(struct lks_profile *profile,
                                    struct lks_aws *aws,
                                    struct lks_error *error)
 {
-    bool asked_for = variable("AWS_PROFILE") != NULL;
+    bool found;
     enum lks_status status;
 
-    if (variable("AWS_ACCESS_KEY_ID") != NULL ||
-        variable("AWS_SECRET_ACCESS_KEY") != NULL)
+    if (lks_aws_variable("AWS_ACCESS_KEY_ID") != NULL ||
+        lks_aws_variable("AWS_SECRET_ACCESS_KEY") != NULL)
         return read_environment_keys(aws, error);
-    if (variable("AWS_WEB_IDENTITY_TOKEN_FILE") != NULL &&
-        variable("AWS_ROLE_ARN") != NULL) {
-        aws->source = LKS_KEYS_OF_WEB_IDENTITY;
-        if (take_variable("AWS_WEB_IDENTITY_TOKEN_FILE", aws->token_file,
-                          sizeof(aws->token_file)) &&
-            take_variable("AWS_ROLE_ARN", aws->role, sizeof(aws->role)) &&
-            take_variable("AWS_ROLE_SESSION_NAME", aws->session,
-                          sizeof(aws->session)))
-            return LKS_OK;
-        return lks_error_set(error, LKS_INVALID,
-                             "AWS_ROLE_ARN or its like is too long");
-    }
-    if (read_profile(shared, aws))
-        return LKS_OK;
-    status = refuse_profile(shared, aws, asked_for, error);
-    if (status != LKS_OK)
+    if (lks_aws_variable("AWS_WEB_IDENTITY_TOKEN_FILE") != NULL)
+        return read_web_identity(aws, error);
+    status = lks_profile_keys(profile, aws, &found, error);
+    if (status != LKS_OK || found)
         return status;
-    if (variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != NULL ||
-        variable("AWS_CONTAINER_CREDENTIALS_FULL_URI") != NULL)
+    if (lks_aws_variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != NULL ||
+        lks_aws_variable("AWS_CONTAINER_CREDENTIALS_FULL_URI") != NULL)
         return read_container(aws, error);
     read_instance(aws);
     return LKS_OK;
 }
 
 /* Where to, other than who as. */
-static bool read_places(const struct shared *shared, struct lks_aws *aws)
+static bool read_places(struct lks_profile *profile, struct lks_aws *aws)
 {
     bool fits =
         take_variable("AWS_ENDPOINT_URL_S3", aws->endpoint,
@@ -318,46 +225,71 @@ static bool read_places(const struct shared *shared, struct lks_aws *aws)
         take_variable("AWS_CA_BUNDLE", aws->ca_bundle, sizeof(aws->ca_bundle));
 
     if (aws->endpoint[0] == '\0')
-        of_profile(shared, aws, "endpoint_url", aws->endpoint,
-                   sizeof(aws->endpoint));
+        lks_profile_find(profile, "endpoint_url", aws->endpoint,
+                         sizeof(aws->endpoint));
     if (aws->region[0] == '\0')
-        of_profile(shared, aws, "region", aws->region, sizeof(aws->region));
+        lks_profile_find(profile, "region", aws->region, sizeof(aws->region));
     if (aws->ca_bundle[0] == '\0')
-        of_profile(shared, aws, "ca_bundle", aws->ca_bundle,
-                   sizeof(aws->ca_bundle));
+        lks_profile_find(profile, "ca_bundle", aws->ca_bundle,
+                         sizeof(aws->ca_bundle));
     return fits;
+}
+
+/* These go into a request's head, where a line's end would begin another. */
+static enum lks_status refuse_control(const struct lks_aws *aws,
+                                      struct lks_error *error)
+{
+    bool of_profile = aws->source == LKS_KEYS_OF_PROFILE;
+    const struct {
+        const char *value;
+        const char *variable;
+        const char *setting;
+    } parts[] = {
+        {aws->keys.access_key, "AWS_ACCESS_KEY_ID", "aws_access_key_id"},
+        {aws->keys.secret_key, "AWS_SECRET_ACCESS_KEY",
+         "aws_secret_access_key"},
+        {aws->keys.token, "AWS_SESSION_TOKEN", "aws_session_token"},
+        {aws->container_token, "AWS_CONTAINER_AUTHORIZATION_TOKEN", ""},
+    };
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (lks_has_control(parts[i].value))
+            return lks_error_set(error, LKS_INVALID,
+                                 "%s has a control character, such as a "
+                                 "line's end, in it",
+                                 of_profile ? parts[i].setting
+                                            : parts[i].variable);
+    }
+    return LKS_OK;
 }
 
 enum lks_status lks_aws_read(struct lks_aws **out_aws, struct lks_error *error)
 {
     struct lks_aws *aws = lks_alloc_zero(1, sizeof(*aws));
-    struct shared shared = {NULL, NULL, ""};
+    struct lks_profile profile = {.too_long = NULL};
     enum lks_status status;
 
     if (aws == NULL)
         return lks_error_no_memory(error);
-    status = read_shared("AWS_CONFIG_FILE", "config", &shared.config, error);
-    if (status == LKS_OK)
-        status = read_shared("AWS_SHARED_CREDENTIALS_FILE", "credentials",
-                             &shared.credentials, error);
-    if (status != LKS_OK)
-        goto done;
-
     if (!take_variable("AWS_PROFILE", aws->profile, sizeof(aws->profile))) {
         status = lks_error_set(error, LKS_INVALID, "AWS_PROFILE is too long");
         goto done;
     }
     if (aws->profile[0] == '\0')
         snprintf(aws->profile, sizeof(aws->profile), "default");
-    snprintf(shared.section, sizeof(shared.section), "%s%s",
-             strcmp(aws->profile, "default") == 0 ? "" : "profile ",
-             aws->profile);
-    if (!read_places(&shared, aws)) {
+    status = lks_profile_read(&profile, aws->profile, error);
+    if (status != LKS_OK)
+        goto done;
+    if (!read_places(&profile, aws)) {
         status = lks_error_set(error, LKS_INVALID,
                                "AWS_ENDPOINT_URL or its like is too long");
         goto done;
     }
-    status = find_source(&shared, aws, error);
+    status = find_source(&profile, aws, error);
+    if (status == LKS_OK)
+        status = lks_profile_fits(&profile, error);
+    if (status == LKS_OK)
+        status = refuse_control(aws, error);
     if (status == LKS_OK) {
         *out_aws = aws;
         aws = NULL;
@@ -365,8 +297,7 @@ enum lks_status lks_aws_read(struct lks_aws **out_aws, struct lks_error *error)
 
 done:
     lks_aws_free(aws);
-    lks_free(shared.config);
-    lks_free(shared.credentials);
+    lks_profile_done(&profile);
     return status;
 }
 

@@ -42,6 +42,12 @@ struct lks_aws {
 enum lks_status lks_aws_read(struct lks_aws **out_aws, struct lks_error *error);
 void lks_aws_free(struct lks_aws *aws);
 
+/* A variable's value; an empty one counts as not set. */
+const char *lks_aws_variable(const char *name);
+
+/* Whether a byte below 0x20, or 0x7f, is in it. */
+bool lks_has_control(const char *text);
+
 /* The whole small file with a NUL at its end, or NULL. `error` tells why. */
 char *lks_file_text(const char *path, struct lks_error *error);
 

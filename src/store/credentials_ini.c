@@ -95,19 +95,34 @@ static bool search(const char *text,
     return found;
 }
 
-bool lks_ini_find(const char *text,
-                  const char *section,
-                  const char *name,
-                  char *value,
-                  size_t value_size)
+enum lks_ini lks_ini_find(const char *text,
+                          const char *section,
+                          const char *name,
+                          char *value,
+                          size_t value_size)
 {
     struct span found;
 
-    if (!search(text, section, name, &found) || found.size >= value_size)
-        return false;
+    if (!search(text, section, name, &found))
+        return LKS_INI_ABSENT;
+    if (found.size >= value_size)
+        return LKS_INI_TOO_LONG;
     memcpy(value, found.data, found.size);
     value[found.size] = '\0';
-    return true;
+    return LKS_INI_FOUND;
+}
+
+size_t lks_ini_bad_line(const char *text)
+{
+    for (size_t number = 1; *text != '\0'; number++) {
+        size_t size = strcspn(text, "\n");
+
+        if (text[0] == '[' && memchr(text, ']', size) == NULL)
+            return number;
+        text += size;
+        text += *text == '\n';
+    }
+    return 0;
 }
 
 bool lks_ini_has(const char *text, const char *section)

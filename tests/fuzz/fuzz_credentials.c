@@ -38,7 +38,8 @@ static void parse_ini(struct fuzz_input *input)
     char *text = fuzz_text(input);
     char value[64];
 
-    if (lks_ini_find(text, section, name, value, sizeof(value))) {
+    if (lks_ini_find(text, section, name, value, sizeof(value)) ==
+        LKS_INI_FOUND) {
         FUZZ_CHECK(memchr(value, '\0', sizeof(value)) != NULL);
         FUZZ_CHECK(strpbrk(value, "\n") == NULL);
         FUZZ_CHECK(lks_ini_has(text, section));

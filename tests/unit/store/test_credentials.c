@@ -76,7 +76,7 @@ static void check_ini(const char *text,
     char value[32] = "untouched";
 
     if (lks_ini_find(text, section, name, value, sizeof(value)) !=
-        (expected != NULL))
+        (expected != NULL ? LKS_INI_FOUND : LKS_INI_ABSENT))
         fail_msg("[%s] %s of '%s'", section, name, text);
     assert_string_equal(value, expected != NULL ? expected : "untouched");
 }
@@ -97,6 +97,7 @@ static void settings_are_found_as_aws_tools_find_them(void **state)
                                "late=1\n"
                                "[profile x]\n"
                                "no end";
+    char value[4] = "";
 
     (void)state;
     check_ini(text, "default", "key", "one = two");
@@ -110,7 +111,11 @@ static void settings_are_found_as_aws_tools_find_them(void **state)
     check_ini("[default", "default", "key", NULL);
     check_ini("[d]\nk=0123456789012345678901234567890", "d", "k",
               "0123456789012345678901234567890");
-    check_ini("[d]\nk=01234567890123456789012345678901", "d", "k", NULL);
+    assert_int_equal(lks_ini_find("[d]\nk=0123", "d", "k", value, 4),
+                     LKS_INI_TOO_LONG);
+    assert_string_equal(value, "");
+    assert_int_equal(lks_ini_bad_line(text), 0);
+    assert_int_equal(lks_ini_bad_line("[a]\n[b\n[c]"), 2);
     assert_true(lks_ini_has(text, "profile x"));
     assert_false(lks_ini_has(text, "x"));
 }
@@ -154,7 +159,6 @@ static void the_environment_wins_then_identity_then_the_profile(void **state)
     lks_aws_free(aws);
 
     setenv("AWS_WEB_IDENTITY_TOKEN_FILE", "/token", 1);
-    lks_aws_free(read_aws(LKS_KEYS_OF_PROFILE));
     setenv("AWS_ROLE_ARN", "arn:x", 1);
     lks_aws_free(read_aws(LKS_KEYS_OF_WEB_IDENTITY));
 
@@ -207,6 +211,100 @@ static void what_cannot_be_right_is_refused_by_name(void **state)
     check_refused("169.254.170.2.x");
     setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://169.254.170.23/v1", 1);
     lks_aws_free(read_aws(LKS_KEYS_OF_CONTAINER));
+}
+
+static void check_profile_refused(const char *settings, const char *part)
+{
+    char text[LKS_TOKEN_SIZE + 256];
+
+    snprintf(text, sizeof(text), "[default]\n%s\n", settings);
+    write_file("AWS_SHARED_CREDENTIALS_FILE", text);
+    check_refused(part);
+}
+
+static void half_an_identity_is_not_left_for_the_next(void **state)
+{
+    (void)state;
+    setenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2/x", 1);
+    check_profile_refused("aws_access_key_id=A", "no aws_secret_access_key");
+    check_profile_refused("aws_secret_access_key=S", "no aws_access_key_id");
+    check_profile_refused("aws_access_key_id=A\naws_secret_access_key=",
+                          "no aws_secret_access_key");
+    check_profile_refused("web_identity_token_file=/t\naws_access_key_id=A\n"
+                          "aws_secret_access_key=S",
+                          "no role_arn");
+    setenv("AWS_WEB_IDENTITY_TOKEN_FILE", "/token", 1);
+    check_refused("no AWS_ROLE_ARN");
+}
+
+static void a_setting_that_does_not_fit_is_not_taken_for_absent(void **state)
+{
+    static const char *const names[] = {
+        "aws_access_key_id",
+        "aws_secret_access_key",
+        "aws_session_token",
+    };
+    char text[LKS_TOKEN_SIZE + 200];
+    char expected[64];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        int size = snprintf(text, sizeof(text),
+                            "aws_access_key_id=A\naws_secret_access_key=S\n"
+                            "%s=",
+                            names[i]);
+
+        memset(text + size, 'x', LKS_TOKEN_SIZE);
+        text[size + (int)LKS_TOKEN_SIZE] = '\0';
+        snprintf(expected, sizeof(expected), "%s is too long", names[i]);
+        check_profile_refused(text, expected);
+    }
+}
+
+static void a_file_that_cannot_be_read_is_not_taken_for_absent(void **state)
+{
+    char path[STORE_PLACE_SIZE + 64];
+    struct lks_aws *aws;
+    struct lks_error error;
+
+    (void)state;
+    setenv("AWS_CONFIG_FILE", "/dev/null/config", 1);
+    lks_aws_free(read_aws(LKS_KEYS_OF_INSTANCE));
+    /* Root may read everything, but cannot follow a link to itself. */
+    snprintf(path, sizeof(path), "%s/loop", place);
+    assert_int_equal(symlink(path, path), 0);
+    setenv("AWS_CONFIG_FILE", path, 1);
+    assert_status(LKS_DENIED, lks_aws_read(&aws, &error));
+    assert_message_has(path);
+    unsetenv("AWS_CONFIG_FILE");
+    setenv("AWS_SHARED_CREDENTIALS_FILE", path, 1);
+    assert_status(LKS_DENIED, lks_aws_read(&aws, &error));
+    assert_message_has(path);
+    write_file("AWS_SHARED_CREDENTIALS_FILE", "\n[default\n");
+    check_refused("line 2");
+}
+
+static void what_could_end_a_header_is_refused_by_name(void **state)
+{
+    static const char *const names[] = {
+        "AWS_ACCESS_KEY_ID",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_SESSION_TOKEN",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        setenv("AWS_ACCESS_KEY_ID", "A", 1);
+        setenv("AWS_SECRET_ACCESS_KEY", "S", 1);
+        setenv(names[i], "A\r\nx-injected: 1", 1);
+        check_refused(names[i]);
+        setenv(names[i], "A\x7f", 1);
+        check_refused(names[i]);
+    }
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        unsetenv(names[i]);
+    check_profile_refused("aws_access_key_id=A\naws_secret_access_key=S\rx",
+                          "aws_secret_access_key");
 }
 
 static void json_without_keys_is_not_taken_for_keys(void **state)
@@ -303,6 +401,10 @@ int main(void)
         clean_test(settings_are_found_as_aws_tools_find_them),
         clean_test(the_environment_wins_then_identity_then_the_profile),
         clean_test(what_cannot_be_right_is_refused_by_name),
+        clean_test(half_an_identity_is_not_left_for_the_next),
+        clean_test(a_setting_that_does_not_fit_is_not_taken_for_absent),
+        clean_test(a_file_that_cannot_be_read_is_not_taken_for_absent),
+        clean_test(what_could_end_a_header_is_refused_by_name),
         clean_test(json_without_keys_is_not_taken_for_keys),
         clean_test(stores_of_a_process_share_a_keychain),
         clean_test(it_survives_any_allocation_that_fails),
