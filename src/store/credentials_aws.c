@@ -131,6 +131,7 @@ static enum lks_status read_container(struct lks_aws *aws,
     const char *relative =
         lks_aws_variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
     const char *full = lks_aws_variable("AWS_CONTAINER_CREDENTIALS_FULL_URI");
+    const char *user_end;
 
     aws->source = LKS_KEYS_OF_CONTAINER;
     if (relative != NULL)
@@ -138,11 +139,14 @@ static enum lks_status read_container(struct lks_aws *aws,
                  "http://169.254.170.2%s", relative);
     else
         snprintf(aws->container_url, sizeof(aws->container_url), "%s", full);
+    /* A password that somebody put there is not repeated. */
+    user_end = strrchr(aws->container_url, '@');
     if (!is_safe_container_url(aws->container_url))
         return lks_error_set(error, LKS_INVALID,
                              "AWS_CONTAINER_CREDENTIALS_FULL_URI is neither "
                              "https nor of this machine: %.200s",
-                             aws->container_url);
+                             user_end != NULL ? user_end + 1
+                                              : aws->container_url);
     if (take_variable("AWS_CONTAINER_AUTHORIZATION_TOKEN", aws->container_token,
                       sizeof(aws->container_token)) &&
         take_variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",

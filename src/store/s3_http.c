@@ -451,6 +451,15 @@ static bool is_astray(CURLcode result)
            result == CURLE_SSL_CACERT_BADFILE;
 }
 
+/* libcurl quotes a proxy's address whole, with the password in it. */
+static bool quotes_proxy(const char *text, CURLcode result)
+{
+    static const char unsupported[] = "Unsupported proxy";
+
+    return strncmp(text, unsupported, sizeof(unsupported) - 1) == 0 ||
+           (result == CURLE_COULDNT_RESOLVE_PROXY && strchr(text, '\''));
+}
+
 static void conclude(struct exchange *exchange, CURLcode result)
 {
     struct lks_http_reply *reply = exchange->reply;
@@ -464,6 +473,11 @@ static void conclude(struct exchange *exchange, CURLcode result)
     if (exchange->curl_error[0] == '\0' && result != CURLE_OK)
         snprintf(exchange->curl_error, CURL_ERROR_SIZE, "%s",
                  curl_easy_strerror(result));
+    if (quotes_proxy(exchange->curl_error, result))
+        snprintf(
+            exchange->curl_error, CURL_ERROR_SIZE,
+            "the proxy's address (HTTPS_PROXY or its like) is none that can "
+            "be used");
     reply->astray = is_astray(result);
     /* Refused before all was sent: an answer all the same. */
     if (result == CURLE_OK)

@@ -144,6 +144,7 @@ def refused(said, endpoint, **more):
     result = probe(endpoint, check=False, **more)
     assert result.returncode == 1, result
     assert said in result.stderr, result.stderr
+    assert "PASSWORD" not in result.stderr, result.stderr
     print(result.stderr.strip()[-150:])
 
 
@@ -200,7 +201,31 @@ def what_is_not_tls_is_forwarded_by_the_proxy():
         assert not proxy.forwarded
 
 
+def passwords_in_addresses_are_not_repeated():
+    for proxy in ("http://me:PASSWORD@bad host:99999", "ftp://me:PASSWORD@x",
+                  "http://me:PASSWORD@[::1"):
+        refused("the proxy's address", f"https://{HOST}", HTTPS_PROXY=proxy)
+    for endpoint in ("http://me:PASSWORD@127.0.0.1:1", "me:PASSWORD@127.0.0.1",
+                     "ftp://me:PASSWORD@127.0.0.1"):
+        refused("a user or a password", endpoint)
+
+
+def what_could_end_a_header_is_refused_before_anything_is_sent():
+    end = "x\r\nx-injected: 1"
+    with Rude(MemoryStore()) as rude, Proxy(rude) as proxy:
+        for name in ("AWS_REGION", "LAKESTREAM_REGION"):
+            refused("the region has a control character",
+                    f"http://{HOST}", http_proxy=proxy.url, **{name: end})
+        refused("AWS_SESSION_TOKEN has a control character",
+                f"http://{HOST}", http_proxy=proxy.url, AWS_SESSION_TOKEN=end)
+        refused("the endpoint has a control character",
+                f"http://{HOST}/{end}", http_proxy=proxy.url)
+        assert not proxy.forwarded, proxy.forwarded
+
+
 def main():
+    passwords_in_addresses_are_not_repeated()
+    what_could_end_a_header_is_refused_before_anything_is_sent()
     authority = Authority()
     a_bucket_can_be_in_the_hosts_name()
     tls_is_verified_by_the_bundle_that_is_named(authority)

@@ -209,6 +209,8 @@ static void what_cannot_be_right_is_refused_by_name(void **state)
     check_refused("example.com");
     setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://169.254.170.2.x/", 1);
     check_refused("169.254.170.2.x");
+    setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://u:pw@example.com", 1);
+    check_refused("of this machine: example.com");
     setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://169.254.170.23/v1", 1);
     lks_aws_free(read_aws(LKS_KEYS_OF_CONTAINER));
 }
