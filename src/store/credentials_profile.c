@@ -177,6 +177,9 @@ static enum lks_status refuse_unknown(const struct lks_profile *profile,
                                  "export-credentials --format env)\"",
                                  profile->name, unknown[i]);
     }
+    if (says(profile, "role_arn"))
+        return refuse_half(profile, "role_arn", "web_identity_token_file",
+                           error);
     if (lks_aws_variable("AWS_PROFILE") != NULL &&
         !lks_ini_has(profile->config, profile->section) &&
         !lks_ini_has(profile->credentials, profile->name))

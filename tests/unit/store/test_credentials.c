@@ -235,6 +235,8 @@ static void half_an_identity_is_not_left_for_the_next(void **state)
     check_profile_refused("web_identity_token_file=/t\naws_access_key_id=A\n"
                           "aws_secret_access_key=S",
                           "no role_arn");
+    check_profile_refused("role_arn=arn:x", "no web_identity_token_file");
+    check_profile_refused("role_arn=arn:x\nsource_profile=y", "source_profile");
     setenv("AWS_WEB_IDENTITY_TOKEN_FILE", "/token", 1);
     check_refused("no AWS_ROLE_ARN");
 }
