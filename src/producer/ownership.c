@@ -36,9 +36,12 @@ enum lks_status lks_ownership_check(const struct lks_manifest *head,
         return lks_error_set(error, LKS_FENCED,
                              "producer %s is fenced: epoch %" PRIu64
                              " belongs to host %s, pid %" PRId64
-                             " (this one had epoch %" PRIu64 ")",
+                             "%s (this one had epoch %" PRIu64 ")",
                              identity->id, record.epoch, record.host,
-                             record.pid, identity->epoch);
+                             record.pid,
+                             record.finished ? ", who evicted or finished it"
+                                             : "",
+                             identity->epoch);
     *out_record = record;
     return LKS_OK;
 }

@@ -321,7 +321,8 @@ static void an_evicted_producer_is_fenced_and_counts_as_finished(void **state)
     assert_status(LKS_OK, lks_stream_evict_producer(life.stream, "p0",
                                                     life.options, &error));
     assert_int_not_equal(life_append(producer, "p0", &error), LKS_OK);
-    assert_int_not_equal(lks_producer_finish(producer, &error), LKS_OK);
+    assert_status(LKS_FENCED, lks_producer_finish(producer, &error));
+    assert_message_has("who evicted or finished it");
     lks_producer_close(producer);
     lks_log_init(&log, life.stream, LKS_LOG_WHOLE, NULL);
     assert_status(LKS_OK, lks_log_look(&log, &error));
