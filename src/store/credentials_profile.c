@@ -7,9 +7,21 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "store/credentials_ini.h"
+
+/* In a container HOME is often a folder that its user may not look into: what
+ * may be there is nobody's wish. But a file that was named has to be read. */
+static bool is_there(const char *path, bool named)
+{
+    struct stat stat_of;
+
+    if (stat(path, &stat_of) == 0)
+        return true;
+    return named && errno != ENOENT && errno != ENOTDIR;
+}
 
 /* The file that `name` names, or else ~/.aws/<standard>. Not being there is
  * like being empty; being unreadable is not. */
@@ -22,20 +34,16 @@ static enum lks_status read_shared(const char *name,
     const char *home = lks_aws_variable("HOME");
     char at_home[1024];
     size_t bad_line;
-    FILE *file;
 
     if (path == NULL) {
         snprintf(at_home, sizeof(at_home), "%s/.aws/%s",
                  home != NULL ? home : "", standard);
         path = at_home;
     }
-    file = fopen(path, "re");
-    if (file == NULL && (errno == ENOENT || errno == ENOTDIR)) {
+    if (!is_there(path, path != at_home)) {
         *out_text = lks_text_dup("");
         return *out_text != NULL ? LKS_OK : lks_error_no_memory(error);
     }
-    if (file != NULL)
-        fclose(file);
     *out_text = lks_file_text(path, error);
     if (*out_text == NULL)
         return error != NULL ? error->status : LKS_DENIED;

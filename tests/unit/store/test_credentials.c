@@ -288,6 +288,19 @@ static void a_file_that_cannot_be_read_is_not_taken_for_absent(void **state)
     check_refused("line 2");
 }
 
+static void a_home_that_cannot_be_looked_into_holds_no_files(void **state)
+{
+    char path[STORE_PLACE_SIZE + 64];
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/loop", place);
+    assert_int_equal(symlink(path, path), 0);
+    unsetenv("AWS_CONFIG_FILE");
+    unsetenv("AWS_SHARED_CREDENTIALS_FILE");
+    setenv("HOME", path, 1);
+    lks_aws_free(read_aws(LKS_KEYS_OF_INSTANCE));
+}
+
 static void what_could_end_a_header_is_refused_by_name(void **state)
 {
     static const char *const names[] = {
@@ -408,6 +421,7 @@ int main(void)
         clean_test(half_an_identity_is_not_left_for_the_next),
         clean_test(a_setting_that_does_not_fit_is_not_taken_for_absent),
         clean_test(a_file_that_cannot_be_read_is_not_taken_for_absent),
+        clean_test(a_home_that_cannot_be_looked_into_holds_no_files),
         clean_test(what_could_end_a_header_is_refused_by_name),
         clean_test(json_without_keys_is_not_taken_for_keys),
         clean_test(stores_of_a_process_share_a_keychain),
