@@ -25,18 +25,25 @@ static bool works_here(const struct lks_consumer *consumer)
     return store->ops->works_here != NULL && store->ops->works_here(store);
 }
 
-static uint32_t choose_fetch_count(const struct lks_consumer *consumer,
-                                   const struct lks_options *options)
+/* How many at a time, and whether a caller that waits is one of them. */
+static void choose_fetches(struct lks_consumer *consumer,
+                           const struct lks_options *options)
 {
+    struct lks_prefetch *prefetch = &consumer->prefetch;
     uint32_t count = (uint32_t)lks_options_number(options, LKS_OPTION_FETCHES);
-    uint32_t useful;
+    uint32_t useful = lks_env_processors(consumer->stream->env);
 
+    consumer->planner.fetch_count = count;
     if (!works_here(consumer))
-        return count;
-    useful = lks_env_processors(consumer->stream->env);
+        return;
     if (useful < LOCAL_FETCHES_MIN)
         useful = LOCAL_FETCHES_MIN;
-    return count < useful ? count : useful;
+    if (count > useful)
+        consumer->planner.fetch_count = useful;
+    if (count > 1) {
+        prefetch->help = lks_planner_help;
+        prefetch->help_arg = &consumer->planner;
+    }
 }
 
 static void set_fields(struct lks_consumer *consumer,
@@ -60,11 +67,7 @@ static void set_fields(struct lks_consumer *consumer,
     planner->cancel = &consumer->cancel;
     planner->follower = &consumer->follower;
     planner->prefetch = prefetch;
-    planner->fetch_count = choose_fetch_count(consumer, options);
-    if (works_here(consumer) && planner->fetch_count > 1) {
-        prefetch->help = lks_planner_help;
-        prefetch->help_arg = planner;
-    }
+    choose_fetches(consumer, options);
 }
 
 /* Makes the rank one of its group's run, if it has a group. *step is then the

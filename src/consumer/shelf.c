@@ -153,9 +153,10 @@ static bool fits(const struct lks_block *block, size_t size)
 /* The newest block that fits, of this processor's if there is one: where two
  * of them share no cache, writing over what the other wrote takes three times
  * as long. None if there is none. */
-static struct lks_block find_locked(struct lks_shelf *shelf, size_t size)
+static struct lks_block find_locked(struct lks_shelf *shelf,
+                                    size_t size,
+                                    uint32_t processor)
 {
-    uint32_t processor = lks_env_this_processor(shelf->env);
     size_t found = shelf->locked.count;
 
     for (size_t i = shelf->locked.count; i-- > 0;) {
@@ -207,15 +208,16 @@ enum lks_status lks_shelf_take(struct lks_shelf *shelf,
     enum lks_status status = LKS_OK;
 
     if (is_for_shelf(shelf, size)) {
+        uint32_t processor = lks_env_this_processor(shelf->env);
+
         lks_monitor_enter(shelf->env, shelf->monitor);
-        block = find_locked(shelf, size);
+        block = find_locked(shelf, size, processor);
+        block.processor = processor;
         shelf->locked.used += block.data != NULL ? block.size : size;
         trim_and_leave(shelf);
     }
     if (block.data == NULL)
         status = new_block(shelf, size, &block, error);
-    if (shelf != NULL)
-        block.processor = lks_env_this_processor(shelf->env);
     *out_block = block;
     if (status != LKS_OK)
         lks_shelf_give(shelf, out_block);

@@ -37,13 +37,18 @@ static bool take_variable(const char *name, char *value, size_t size)
     return snprintf(value, size, "%s", text) < (int)size;
 }
 
-bool lks_has_control(const char *text)
+enum lks_status lks_check_control(const char *what,
+                                  const char *text,
+                                  struct lks_error *error)
 {
     for (const char *c = text; *c != '\0'; c++) {
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            return true;
+            return lks_error_set(error, LKS_INVALID,
+                                 "%s has a control character, such as a "
+                                 "line's end, in it",
+                                 what);
     }
-    return false;
+    return LKS_OK;
 }
 
 char *lks_file_text(const char *path, struct lks_error *error)
@@ -255,14 +260,14 @@ static enum lks_status refuse_control(const struct lks_aws *aws,
         {aws->keys.token, "AWS_SESSION_TOKEN", "aws_session_token"},
         {aws->container_token, "AWS_CONTAINER_AUTHORIZATION_TOKEN", ""},
     };
+    enum lks_status status;
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        if (lks_has_control(parts[i].value))
-            return lks_error_set(error, LKS_INVALID,
-                                 "%s has a control character, such as a "
-                                 "line's end, in it",
-                                 of_profile ? parts[i].setting
-                                            : parts[i].variable);
+        status =
+            lks_check_control(of_profile ? parts[i].setting : parts[i].variable,
+                              parts[i].value, error);
+        if (status != LKS_OK)
+            return status;
     }
     return LKS_OK;
 }

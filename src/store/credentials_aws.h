@@ -45,8 +45,10 @@ void lks_aws_free(struct lks_aws *aws);
 /* A variable's value; an empty one counts as not set. */
 const char *lks_aws_variable(const char *name);
 
-/* Whether a byte below 0x20, or 0x7f, is in it. */
-bool lks_has_control(const char *text);
+/* LKS_INVALID, naming `what`, if a byte below 0x20, or 0x7f, is in `text`. */
+enum lks_status lks_check_control(const char *what,
+                                  const char *text,
+                                  struct lks_error *error);
 
 /* The whole small file with a NUL at its end, or NULL. `error` tells why. */
 char *lks_file_text(const char *path, struct lks_error *error);

@@ -40,16 +40,17 @@ static const struct lks_store_ops s3_ops = {
 static enum lks_status refuse_endpoint(const char *endpoint,
                                        struct lks_error *error)
 {
+    enum lks_status status;
+
     if (strchr(endpoint, '@') != NULL)
         return lks_error_set(error, LKS_INVALID,
                              "the endpoint has a user or a password in it: it "
                              "is only http://host[:port] or "
                              "https://host[:port], and keys are given as "
                              "credentials");
-    if (lks_has_control(endpoint))
-        return lks_error_set(error, LKS_INVALID,
-                             "the endpoint has a control character, such as a "
-                             "line's end, in it");
+    status = lks_check_control("the endpoint", endpoint, error);
+    if (status != LKS_OK)
+        return status;
     return lks_error_set(error, LKS_INVALID,
                          "the endpoint '%.200s' is not http://host[:port] or "
                          "https://host[:port]",
@@ -66,7 +67,8 @@ static enum lks_status parse_endpoint(struct lks_s3 *s3,
     const char *implied;
     size_t size;
 
-    if (host == NULL || lks_has_control(endpoint))
+    if (host == NULL ||
+        lks_check_control("the endpoint", endpoint, NULL) != LKS_OK)
         return refuse_endpoint(endpoint, error);
     snprintf(s3->scheme, sizeof(s3->scheme), "%.*s", (int)(host - endpoint),
              endpoint);
@@ -134,10 +136,9 @@ static enum lks_status find_place(struct lks_s3 *s3,
     }
     if (region[0] == '\0')
         region = aws->region[0] != '\0' ? aws->region : REGION_FALLBACK;
-    if (lks_has_control(region))
-        return lks_error_set(error, LKS_INVALID,
-                             "the region has a control character, such as a "
-                             "line's end, in it");
+    status = lks_check_control("the region", region, error);
+    if (status != LKS_OK)
+        return status;
     snprintf(s3->locked.region, sizeof(s3->locked.region), "%s", region);
 
     s3->bucket_in_host = wants_bucket_in_host(s3, options);

@@ -194,23 +194,33 @@ static void count_run(struct lks_job *job)
     LKS_JOB_OWNER(job, struct counted, job)->runs++;
 }
 
+/* Its only thread runs `slow`, and nobody has been called since. */
+static struct lks_pool *busy_pool(struct world *world, struct slow *slow)
+{
+    struct lks_pool *pool;
+    struct lks_error error;
+
+    *slow =
+        (struct slow){.job = {run_until_the_pool_stops, NULL}, .world = world};
+    world_init(world, 1);
+    assert_status(LKS_OK, lks_pool_new(&world->env, "slow", 1, &pool, &error));
+    lks_pool_submit(pool, &slow->job);
+    while (!atomic_load(&slow->begun))
+        lks_env_sleep_ns(&world->env, LKS_NS_PER_MS);
+    atomic_store(&world->wake_count, 0);
+    return pool;
+}
+
 static void freeing_waits_for_the_running_and_drops_the_rest(void **state)
 {
     struct counted dropped[2] = {{{count_run, NULL}, 0},
                                  {{count_run, NULL}, 0}};
     struct world world;
-    struct slow slow = {.job = {run_until_the_pool_stops, NULL},
-                        .world = &world};
+    struct slow slow;
     struct lks_pool *pool;
-    struct lks_error error;
 
     (void)state;
-    world_init(&world, 1);
-    assert_status(LKS_OK, lks_pool_new(&world.env, "slow", 1, &pool, &error));
-    lks_pool_submit(pool, &slow.job);
-    while (!atomic_load(&slow.begun))
-        lks_env_sleep_ns(&world.env, LKS_NS_PER_MS);
-    atomic_store(&world.wake_count, 0);
+    pool = busy_pool(&world, &slow);
     lks_pool_submit(pool, &dropped[0].job);
     lks_pool_submit(pool, &dropped[1].job);
     /* Nobody was there to be called. */
@@ -227,18 +237,11 @@ static void who_takes_a_job_does_it_instead_of_the_pool(void **state)
     struct counted waiting[2] = {{{count_run, NULL}, 0},
                                  {{count_run, NULL}, 0}};
     struct world world;
-    struct slow slow = {.job = {run_until_the_pool_stops, NULL},
-                        .world = &world};
+    struct slow slow;
     struct lks_pool *pool;
-    struct lks_error error;
 
     (void)state;
-    world_init(&world, 1);
-    assert_status(LKS_OK, lks_pool_new(&world.env, "slow", 1, &pool, &error));
-    lks_pool_submit(pool, &slow.job);
-    while (!atomic_load(&slow.begun))
-        lks_env_sleep_ns(&world.env, LKS_NS_PER_MS);
-    atomic_store(&world.wake_count, 0);
+    pool = busy_pool(&world, &slow);
     assert_null(lks_pool_take(pool));
     lks_pool_submit(pool, &waiting[0].job);
     lks_pool_submit(pool, &waiting[1].job);
